@@ -1,7 +1,7 @@
 """loganalyst: root causes of failed trainings, from the logs they left behind. See docs/how-it-works.md.
 
-The names below are the public API. They load on first use: `import loganalyst` and
-`loganalyst --help` stay quick.
+The names below are the public API. They load on first use, so that `import loganalyst` and
+`loganalyst --help` stay fast.
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loganalyst.replaying.spec import ReplaySpec
     from loganalyst.store import Store
 
-DISTRIBUTION = "loganalyst-ml"  # what pip knows this package as: the name `loganalyst` on PyPI is a stranger's
+DISTRIBUTION = "loganalyst-ml"  # the package's name for pip: on PyPI, `loganalyst` belongs to someone else
 
 __version__: str
 __all__ = [
@@ -47,7 +47,7 @@ __all__ = [
     "verify",
 ]
 
-_HOME = {
+_MODULES = {
     "Audit": "auditing.batch",
     "ChangePoint": "model",
     "Comparison": "comparing.comparisonresult",
@@ -76,13 +76,15 @@ def __getattr__(name: str) -> Any:
         return globals()[name]
     if name == "signals":
         return import_module("loganalyst.signals")
-    if name in _HOME:
-        return getattr(import_module(f"loganalyst.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"loganalyst.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'loganalyst' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 
 def _version() -> str:
-    """What was installed, or `0.0.0+unknown` for a checkout that was not. It takes 30 ms, so only who asks pays."""
+    """The installed version; `0.0.0+unknown` for a checkout that is not installed. Takes 30 ms, so it is not a
+    constant.
+    """
     from importlib.metadata import PackageNotFoundError, version
 
     try:

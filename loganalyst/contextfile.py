@@ -1,4 +1,4 @@
-"""`--context FILE`: JSON that names what belongs to a case (artefacts, symptoms, limits) and guides the search."""
+"""`--context FILE`: JSON that names the artefacts, symptoms and limits of a case."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,8 +38,9 @@ class _File(Shape, frozen=True):
 
 @dataclass(frozen=True)
 class Case:
-    """What a context file says. `runs` and `logs` are diagnosed (a log joins the run before it), `settings` (config and
-    code) are searched for what a fix changes, `missing` names what is not there; `seconds` the analysis may take.
+    """The content of a context file. `runs` and `logs` are diagnosed; a log joins the run before it. `config` and
+    `code` are searched for the settings that a fix changes. `missing` names paths that do not exist. `seconds` limits
+    the time of the analysis.
     """
 
     runs: tuple[Path, ...] = ()
@@ -53,8 +54,8 @@ class Case:
 
 
 def read(path: Path) -> Case:
-    """The checked file; paths in it are relative to its folder. Raises SourceError for a missing file, RuleError (file,
-    line, what was found, what is allowed) for one that is not valid.
+    """Read and check the file; its paths are relative to its folder. Raises SourceError if it is missing, and RuleError
+    (file, line, what was found, what is allowed) if it is not valid.
     """
     if not path.is_file():
         raise SourceError(path, "no such file", "--context takes a JSON file")

@@ -1,4 +1,4 @@
-"""What can go wrong, told so that the reader can mend it: where, what was found, what is allowed."""
+"""Errors that say where, what was found and what is allowed, so that the user can correct it."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 __all__ = ["LogAnalystError", "ReplayError", "RuleError", "SourceError", "StoreError", "how_to_install", "nearest"]
 
 
-# of findings that hold no word of the file
+# beginnings of findings that quote nothing of the file
 _OUR_WORDS = (
     "is no folder",
     "is too large",
@@ -16,7 +16,7 @@ _OUR_WORDS = (
     "rules names",
     "no literals",
 )
-_GUESS = "did you mean"  # opens a hint that names what may stand in the file
+_GUESS = "did you mean"  # begins a hint that may quote the file
 
 
 class LogAnalystError(Exception):
@@ -41,7 +41,7 @@ class RuleError(LogAnalystError):
     """A rule, pattern, role or settings file is not valid."""
 
     def unquoted(self) -> "RuleError":
-        """The same without a word of the file: where it is wrong, and what is allowed. For files that came with a run.
+        """The error without any text of the file, only where it is and what is allowed. For files that came with a run.
 
         >>> str(RuleError("r/x.yaml:3", "status is 's3cret'", "preview, stable or deprecated").unquoted())
         'r/x.yaml:3: is not valid; preview, stable or deprecated'
@@ -65,7 +65,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def how_to_install(extra: str) -> str:
-    """How to get the packages of an extra. It names no package of an index: that could be a stranger's.
+    """How to install the packages of an extra. It names no package of an index, which could belong to someone else.
 
     >>> how_to_install("replay")
     "`pip install '.[replay]'` in a checkout of loganalyst installs it"

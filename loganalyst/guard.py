@@ -1,8 +1,8 @@
-"""Where the program may write: never into a run. Every option that writes asks here before anything is written.
+"""The guard of runs: the program never writes into a run. Every option that writes asks here first.
 
-Refused is a target inside the folder of a run that was named, a target that is a file of such a run (also by a link, or
-as one file under two names), and a target inside a folder that a logger marked as a run, named or not. A folder that
-holds several runs is no run: a report may stand beside them.
+These targets are refused: a path inside the folder of a named run; a file of such a run (also by a link, or by another
+name of the same file); and a path inside a folder that a logger marked as a run, named or not. A folder that holds
+several runs is no run: a report may lie next to them.
 """
 
 import os
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Read", "check", "named", "of_run"]
 
-LEVELS = 4  # folders above a target that are looked at for the signs of a logger
+MAX_LEVELS_ABOVE = 4  # folders above a target that are searched for the files of a logger
 WRITTEN_BY_TRAININGS = (".wandb", ".ckpt", ".pt", ".pth", ".safetensors", ".distcp", ".db", ".sqlite", ".sqlite3")
 Identity = tuple[int, int]  # device and inode: the same for all names of a file
 
 
 class Read(NamedTuple):
-    """What was read, or will be: a run (or `what`) at `root`, a folder, a file or FILE#RUN, and its `files`.
+    """A run that was read or will be read (or another thing, `what`): its `root` (a folder, a file or FILE#RUN) and its
+    `files`.
 
-    `walk` names the walk of folders that found it, if one did: runs that one walk tells apart are runs of their own.
+    `walk` names the walk that found it, if any: runs that one walk found separately are separate runs.
     """
 
     root: str
@@ -37,9 +38,9 @@ class Read(NamedTuple):
 
 
 def check(targets: Iterable[str | Path | None], read: Iterable[Read] = ()) -> None:
-    """Raise LogAnalystError where a file or folder that is to be written belongs to what was `read`, or lies in a run.
+    """Raise LogAnalystError where a file or folder to be written belongs to what was `read`, or lies in any run.
 
-    It names the run and a place that is allowed. None, and what is no file (a device, a FIFO), is passed over.
+    The error names the run and a path that is allowed. None, devices and FIFOs are skipped.
 
     >>> check([Path("report.md"), None], [Read("experiments/run1")])
     """
@@ -54,9 +55,10 @@ def check(targets: Iterable[str | Path | None], read: Iterable[Read] = ()) -> No
 
 
 def named(paths: Iterable[str | Path], logs: Sequence[Path] = (), *, separate: bool = False) -> Iterator[Read]:
-    """The runs at or below `paths`, each with the job `logs` and whatever else is read with it, by their names alone.
+    """The runs at or below `paths`, each with the job `logs` and the other files that are read with it. No file is
+    read.
 
-    What cannot be read counts by its own name: whoever reads it says why it cannot.
+    A path that cannot be read counts by its name; reading it reports the reason.
     """
     from loganalyst.sources.discovery.joining import Joiner
     from loganalyst.sources.discovery.runs import Found, runs
@@ -70,19 +72,19 @@ def named(paths: Iterable[str | Path], logs: Sequence[Path] = (), *, separate: b
             found = found or [Found((), root=Path(path))]
         for run in found or [Found((), root=Path(path))]:
             yield Read(str(run.root), tuple(map(str, (*run.files, *run.checkpoints, *logs))), walk=str(path))
-        if above := _marked_above(os.path.realpath(path), [Read(str(path))]):  # of a checkpoint's run, too
+        if above := _marked_above(os.path.realpath(path), [Read(str(path))]):  # such as the run of a checkpoint
             yield Read(above)
 
 
 def of_run(run: "Run") -> Read:
-    """A run that was read, with its files wherever they lie."""
+    """A run that was read, with all its files, also those that lie elsewhere."""
     folder = run.path if run.path.is_dir() else run.path.parent
     inner = [*(source.path for source in run.sources), *run.checkpoints["path"]]
     return Read(str(run.path), tuple(str(folder / path) for path in inner))
 
 
 class _Target:
-    """A path that is to be written, by all that tells it from others."""
+    """A path to be written, with everything that identifies it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -106,18 +108,18 @@ def _refuse_folders(targets: Sequence[_Target], runs: Sequence[Read]) -> None:
 
 
 def _refuse_files(targets: Sequence[_Target], runs: Sequence[Read]) -> None:
-    """Raise where a target that exists is one of the files, under whatever name."""
+    """Raise where an existing target is one of the files, under any name."""
     known = {(target.file.st_dev, target.file.st_ino): target for target in targets if target.file}
     linked = any(target.file and target.file.st_nlink > 1 for target in targets)
     for run in runs if known else ():
-        for file in _every_file(run) if linked else (_file(run.root), *_own(run)):
+        for file in _every_file(run) if linked else (_file(run.root), *_run_files(run)):
             target = known.get(_identity(file) or (0, 0))
             if target is not None:
                 raise _same(target.path, file, run)
 
 
 def _refuse_marked(target: _Target, runs: Sequence[Read]) -> None:
-    """Raise where a logger's signs tell that it lies in a run, named or not, or that it is a file of one."""
+    """Raise where the files or names of a logger show that the target lies in a run, or is a file of one."""
     name = os.path.basename(target.real).lower()
     if target.file and target.file.st_size and ("tfevents" in name or name.endswith(WRITTEN_BY_TRAININGS)):
         raise LogAnalystError(target.path, "is, by its name, a file that a training wrote", "take another name")
@@ -126,24 +128,24 @@ def _refuse_marked(target: _Target, runs: Sequence[Read]) -> None:
 
 
 def _every_file(run: Read) -> Iterator[str]:
-    """Those that were read, and those that lie in its folder."""
-    yield from (_file(run.root), *_own(run))
+    """The files that were read, and all files in the folder of the run."""
+    yield from (_file(run.root), *_run_files(run))
     for folder, _, names in os.walk(run.root):
         yield from (os.path.join(folder, name) for name in names)
 
 
-def _own(run: Read) -> Iterator[str]:
-    """The files of a run; of a database with what is not in it yet."""
-    from loganalyst.sources.files.address import LOGS
+def _run_files(run: Read) -> Iterator[str]:
+    """The files of a run; for a database with its change logs."""
+    from loganalyst.sources.files.address import CHANGE_LOGS
 
     for file in map(_file, run.files):
         yield file
         if file.endswith((".db", ".sqlite", ".sqlite3")):
-            yield from (file + end for end in LOGS)
+            yield from (file + end for end in CHANGE_LOGS)
 
 
 def _holds_others(run: Read, runs: Sequence[Read]) -> bool:
-    """Whether it is a folder in which the same walk found other runs: then only its files are its own."""
+    """Whether the same walk found other runs in its folder: then only its files belong to the run."""
     inside = os.path.join(os.path.realpath(run.root), "")
     others = (other for other in runs if run.walk and other.walk == run.walk and other.root != run.root)
     return any(os.path.realpath(_file(other.root)).startswith(inside) for other in others)
@@ -159,14 +161,16 @@ def _file(root: str) -> str:
 
 
 def _marked_above(real: str, runs: Sequence[Read]) -> str:
-    """The nearest folder above a path that a logger marked as a run, of the first LEVELS that exist; empty: none."""
+    """The nearest folder above a path that a logger marked as a run, of the first MAX_LEVELS_ABOVE that exist. Empty if
+    there is none.
+    """
     there = (str(folder) for folder in Path(real).parents if folder.is_dir())
-    return next((folder for folder in islice(there, LEVELS) if _marked(Path(folder), runs)), "")
+    return next((folder for folder in islice(there, MAX_LEVELS_ABOVE) if _marked(Path(folder), runs)), "")
 
 
 def _marked(folder: Path, runs: Sequence[Read]) -> bool:
-    """Whether a logger's files or names say that this folder is a run. Where one of the `runs` is a single file in it,
-    that file and the folder's name say nothing: a report may stand beside it.
+    """Whether the files or names of a logger show that this folder is a run. If one of the `runs` is a single file in
+    it, that file and the folder's name do not count: a report may lie next to the file.
     """
     from loganalyst.sources.discovery.folder import scan
 
@@ -183,7 +187,7 @@ def _marked(folder: Path, runs: Sequence[Read]) -> bool:
 
 
 def _identity(path: str) -> Identity | None:
-    """None where there is no such file, or the file system has no inodes."""
+    """Device and inode. None if the file does not exist, or the file system has no inodes."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -192,7 +196,7 @@ def _identity(path: str) -> Identity | None:
 
 
 def _lineage(real: str) -> tuple[Identity, ...]:
-    """A path and the folders above it, the highest first, as far as they exist."""
+    """The identities of the existing folders above a path, the highest first, and of the path."""
     found = map(_identity, [*map(str, reversed(Path(real).parents)), real])
     return tuple(identity for identity in found if identity)
 
@@ -209,4 +213,4 @@ def _inside(target: Path, run: Read) -> LogAnalystError:
 
 def _same(target: Path, file: str, run: Read) -> LogAnalystError:
     what = "" if _file(run.root) == file else f" of the {run.what} {_file(run.root)}"
-    return LogAnalystError(target, f"is the file {file}{what}", "what was read stays as it is; take another name")
+    return LogAnalystError(target, f"is the file {file}{what}", "files of a run are never changed; take another name")

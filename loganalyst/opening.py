@@ -1,7 +1,7 @@
-"""The one place that opens files of a run: what a link puts outside of what the user named is not read.
+"""The only place that opens files of a run. A link that leads out of what the user named is not followed.
 
-Whoever reads a run says in `within` where its files may lie. Each file is opened first and looked up afterwards, by
-its descriptor: nobody can put a link in its place in between. Outside of `within` every regular file is opened.
+Code that reads a run sets the bounds of its files by `within`. Each file is opened first and checked afterwards by its
+descriptor, so that no link can take its place in between. Outside of `within` every regular file is opened.
 """
 
 import errno
@@ -17,12 +17,12 @@ from pathlib import Path
 
 LEADS_OUT = "a link that leads out of what was named"
 NOT_REGULAR = "is no regular file"
-_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its writer
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # do not wait for a pipe's writer
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class OutsideError(OSError):
-    """A link leads out of where the files of the run may lie."""
+    """A link leads out of the bounds of the run."""
 
     def __init__(self, path: object) -> None:
         super().__init__(errno.EXDEV, LEADS_OUT, str(path))
@@ -44,17 +44,17 @@ class Bounds:
 
 
 _bounds: ContextVar[Bounds | None] = ContextVar("bounds", default=None)
-_temporary: set[str] = set()  # folders of ours, where packed logs are unpacked
+_temporary: set[str] = set()  # our own folders, for unpacked logs
 
 
 def bounds(folders: Iterable[str | Path], files: Iterable[str | Path] = ()) -> Bounds:
-    """Bounds of these `folders` (what they are links to counts) and `files`, which may not be links themselves."""
+    """Bounds of these `folders` (links are resolved) and `files`, which may not be links themselves."""
     inside = tuple(dict.fromkeys(os.path.join(os.path.realpath(folder), "") for folder in folders))
     return Bounds(inside, frozenset(map(unlinked, files)))
 
 
 def unlinked(file: str | Path) -> str:
-    """Where a file lies if it is no link itself: the real path of its folder, and its name."""
+    """The path of a file that is no link itself: the real path of its folder, and its name."""
     folder, name = os.path.split(file)
     return os.path.join(os.path.realpath(folder), name)
 
@@ -75,8 +75,8 @@ def here() -> Bounds | None:
 
 
 def opened(path: str | Path) -> BufferedReader:
-    """The file for reading. Raises OSError where it cannot be opened or is no regular file, OutsideError where a link
-    leads out.
+    """The file, opened for reading. Raises OSError if it cannot be opened or is no regular file, and OutsideError if a
+    link leads out.
 
     >>> with opened(__file__) as file:
     ...     file.read(3)
@@ -86,29 +86,29 @@ def opened(path: str | Path) -> BufferedReader:
 
 
 def opened_raw(path: str | Path) -> FileIO:
-    """As `opened`, without a buffer."""
+    """The same as `opened`, without a buffer."""
     return open(path, "rb", buffering=0, opener=lambda name, _: descriptor(name))
 
 
 def opened_text(path: str | Path, encoding: str) -> TextIOWrapper:
-    """As `opened`, decoded; what is no text becomes U+FFFD, and line ends stay as they are."""
+    """The same as `opened`, decoded. Invalid bytes become U+FFFD, and line ends are kept."""
     return TextIOWrapper(opened(path), encoding=encoding, errors="replace", newline="")
 
 
 def whole(path: str | Path) -> bytes:
-    """All bytes of a file; errors as of `opened`."""
+    """All bytes of a file. Errors as for `opened`."""
     with opened(path) as file:
         return file.read()
 
 
 def checked(path: Path) -> Path:
-    """The path, for libraries that open files by themselves; errors as of `opened`."""
+    """The path, for libraries that open files themselves. Errors as for `opened`."""
     os.close(descriptor(path))
     return path
 
 
-def beside(file: Path, name: str) -> Path | None:
-    """The file `name` (with folders: below) beside `file`; None where there is none, or a link leads out of that
+def sibling(file: Path, name: str) -> Path | None:
+    """The file `name` (a path) relative to the folder of `file`. None if it does not exist, or a link leads out of that
     folder.
     """
     found = file.parent / name
@@ -117,7 +117,7 @@ def beside(file: Path, name: str) -> Path | None:
 
 
 def descriptor(path: str | Path) -> int:
-    """The file's descriptor, for whoever closes it; errors as of `opened`."""
+    """The descriptor of the opened file; the caller closes it. Errors as for `opened`."""
     allowed = _bounds.get()
     file = os.open(path, _FLAGS) if allowed is None else _guarded(path, allowed)
     try:
@@ -133,11 +133,11 @@ def descriptor(path: str | Path) -> int:
 
 
 def _guarded(path: str | Path, allowed: Bounds) -> int:
-    """The file, of which a link that leads out is not even opened."""
+    """The opened file. A link that leads out is not even opened."""
     try:
         return os.open(path, _FLAGS | _NO_LINK)
     except OSError as error:
-        if error.errno not in (errno.ELOOP, errno.EMLINK):  # the second is FreeBSD's word for a link
+        if error.errno not in (errno.ELOOP, errno.EMLINK):  # FreeBSD reports a link as EMLINK
             raise
     if not _held(real := os.path.realpath(path), allowed):
         raise OutsideError(path)
@@ -149,7 +149,7 @@ def _held(real: str, allowed: Bounds) -> bool:
 
 
 def _real(file: int, path: str | Path) -> str:
-    """The real path of an open file, by the system's own word where it gives one."""
+    """The real path of an open file, from the system if it says."""
     try:
         real = os.readlink(f"/proc/self/fd/{file}")
     except OSError:
@@ -159,7 +159,7 @@ def _real(file: int, path: str | Path) -> str:
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """A folder of ours, whose files may be read wherever bounds hold; it is gone afterwards."""
+    """A temporary folder of ours, whose files may be read within any bounds. It is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
         inside = os.path.join(os.path.realpath(folder), "")
         _temporary.add(inside)

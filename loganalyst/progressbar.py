@@ -1,4 +1,4 @@
-"""How far a long command is."""
+"""The progress of a long command."""
 
 import sys
 import time
@@ -6,19 +6,19 @@ from typing import Protocol
 
 
 class Outcome(Protocol):
-    """What became of a run."""
+    """The result for a run."""
 
     @property
     def what(self) -> str:
-        """`judged`, or how its reading ended."""
+        """`judged`, `reported`, or how its reading ended."""
 
     @property
     def points(self) -> int:
-        """Those that were read."""
+        """The number of points that were read."""
 
 
 class Bar:
-    """How far it is, on one line of a terminal's stderr; nothing elsewhere."""
+    """Prints the progress on one line of stderr if that is a terminal."""
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
@@ -26,11 +26,11 @@ class Bar:
         self._runs, self._points, self._total, self._reports = 0, 0, 0, 0
 
     def show(self, runs: int, points: int) -> None:
-        """That many runs are done, which gave that many points."""
-        self._write(f"{runs:,} runs, {points:,} points, {points / self._gone():,.0f} points/s")
+        """Show the number of runs that are done, and of their points."""
+        self._write(f"{runs:,} runs, {points:,} points, {points / self._elapsed():,.0f} points/s")
 
     def outcome(self, outcome: Outcome, total: int | None) -> None:
-        """One more run is read, or of `total` that are to be judged, judged; or one more report is written."""
+        """Count one more run: read, or judged of a `total`; or one more report that was written."""
         if not self._shown:
             return
         if outcome.what == "reported":
@@ -44,16 +44,16 @@ class Bar:
         if total is None:
             self.show(self._runs, self._points)
             return
-        rate = self._runs / self._gone()
+        rate = self._runs / self._elapsed()
         left = (total - self._runs) / rate
         self._write(f"judged {self._runs:,} of {total:,} runs, {rate:,.1f}/s, {left // 60:.0f}:{left % 60:02.0f} left")
 
-    def tell(self, what: str, done: int = 0, total: int = 0) -> None:
-        """What is being done, and how many of how many steps of it."""
+    def show_phase(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Show what is being done, and how many of its steps are done."""
         steps = f": {done:,} of {total:,} steps" if total else ""
         self._write(f"{what}{steps}, {time.monotonic() - self._began:.0f} s")
 
-    def _gone(self) -> float:
+    def _elapsed(self) -> float:
         return max(time.monotonic() - self._began, 0.001)
 
     def _write(self, line: str) -> None:
@@ -61,6 +61,6 @@ class Bar:
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Make room for other lines."""
+        """Remove the line, so that other lines can follow."""
         if self._shown:
             print("\r\033[K", end="", file=sys.stderr, flush=True)

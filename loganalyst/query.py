@@ -1,4 +1,4 @@
-"""SQL over the tables of a store: what may be asked, and how the answer is written."""
+"""SQL queries of the tables of a store."""
 
 import json
 import math
@@ -13,14 +13,15 @@ from loganalyst.errors import StoreError, nearest
 from loganalyst.store import Store, meanings
 from loganalyst.store.tablefiles import ALL_TABLES
 
-BEGIN = ("SELECT", "WITH", "FROM", "SHOW", "EXPLAIN", "DESCRIBE")
-NAMED = 12  # names that an error lists
-_ESCAPED_BY_NOBODY = re.compile(r"[\x7f-\x9f]")  # what JSON leaves as it is and a terminal obeys, such as \x9b31m
-# What a statement is made of, to its first sign of a construct that hides text in other ways than these
+FIRST_WORDS = ("SELECT", "WITH", "FROM", "SHOW", "EXPLAIN", "DESCRIBE")
+MAX_LISTED_NAMES = 12  # in an error
+_TERMINAL_CONTROLS = re.compile(r"[\x7f-\x9f]")  # JSON does not escape them and a terminal obeys them: \x9b31m
+# The tokens of a statement: 'a string', "a name", a word, (. `hidden` are comments and other ways to hide text
 _TOKEN = re.compile(
     r"(?P<string>'(?:[^']|'')*')|\"(?P<quoted>(?:[^\"]|\"\")*)\"|(?P<hidden>--|/\*|[\w&]'|[$`'\"#])"
     r"|(?P<word>[^\W\d]\w*)(?!')|(?P<open>\()|\s+|."
 )
+# polars' error: unable to find column "x"; valid columns: ["a", "b"]
 _NO_COLUMN = re.compile(r"unable to find column \"([^\"]*)\"; valid columns: \[(.*)")
 _NO_TABLE = re.compile(r"relation '([^']*)' was not found")
 
@@ -28,8 +29,8 @@ _NO_TABLE = re.compile(r"relation '([^']*)' was not found")
 def ask(store: Store, sql: str) -> pl.DataFrame:
     """The answer to one SELECT (or WITH, SHOW TABLES, DESCRIBE, EXPLAIN) over the tables of the store.
 
-    Only the tables it names are opened, and of the big ones only the files of runs that a comparison of `run_id` with
-    fixed values leaves. Naming a judged table judges first what was not judged yet. Raises StoreError for a statement
+    Only the named tables are opened. If `run_id` is compared with fixed values, only the files of these runs are
+    opened. A query of a judged table first judges the runs that are not judged yet. Raises StoreError for a statement
     that does more than read these tables, and for an unknown table or column, with the nearest name.
 
     >>> import tempfile
@@ -48,7 +49,7 @@ def ask(store: Store, sql: str) -> pl.DataFrame:
     try:
         return pl.SQLContext(frames).execute(sql, eager=True)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        store.check(words.intersection(ALL_TABLES))  # of a file that is gone, polars says less
+        store.check(words.intersection(ALL_TABLES))  # says more about a missing file than polars
         raise _refused(str(error)) from None
 
 
@@ -70,12 +71,15 @@ def _described(store: Store, sql: str) -> pl.DataFrame:
 
 
 def _known(name: str, known: Collection[str], lead: str) -> str:
-    """The nearest of the known names; where none is near, the first of them."""
-    return nearest(name, known) or f"{lead}{', '.join([*known][:NAMED])}{' …' if len(known) > NAMED else ''}"
+    """The nearest of the known names; if none is similar, the first of them."""
+    return (
+        nearest(name, known)
+        or f"{lead}{', '.join([*known][:MAX_LISTED_NAMES])}{' …' if len(known) > MAX_LISTED_NAMES else ''}"
+    )
 
 
 def _words(sql: str) -> set[str]:
-    """The names in a statement, in lower case. Raises StoreError where it may do more than read these tables."""
+    """The names in a statement, in lower case. Raises StoreError if it may do more than read these tables."""
     words, before = [], ""
     for token in _TOKEN.finditer(sql):
         if token["hidden"]:
@@ -89,8 +93,8 @@ def _words(sql: str) -> set[str]:
             words.append(name.lower())
         if not token[0].isspace():
             before = (name or "").lower()
-    if not words or words[0].upper() not in BEGIN:
-        raise _error(f"begins with {words[0] if words else 'nothing'!r}", f"it may with {', '.join(BEGIN)}")
+    if not words or words[0].upper() not in FIRST_WORDS:
+        raise _error(f"begins with {words[0] if words else 'nothing'!r}", f"it may with {', '.join(FIRST_WORDS)}")
     return set(words)
 
 
@@ -99,7 +103,7 @@ def _error(what: str, allowed: str) -> StoreError:
 
 
 def _refused(text: str) -> StoreError:
-    """What polars says of a query, with the nearest name that there is."""
+    """The error for a message of polars, with the nearest existing name."""
     if found := _NO_TABLE.search(text):
         return _error(f"no table {found[1]!r}", _known(found[1], ALL_TABLES, "DESCRIBE lists them: "))
     if found := _NO_COLUMN.search(text):
@@ -109,10 +113,10 @@ def _refused(text: str) -> StoreError:
 
 
 def json_lines(rows: pl.DataFrame) -> Iterator[str]:
-    """An object a row; NaN and infinities are the strings "NaN", "Infinity" and "-Infinity"."""
+    """One JSON object a row; NaN and infinities are the strings "NaN", "Infinity" and "-Infinity"."""
     for row in rows.iter_rows(named=True):
         text = json.dumps({name: _plain(value) for name, value in row.items()}, allow_nan=False, ensure_ascii=False)
-        yield _ESCAPED_BY_NOBODY.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        yield _TERMINAL_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:

@@ -1,18 +1,19 @@
 """`loganalyst.yaml`: the user's corrections. Read only, never written.
 
-A run may come from anywhere, and so may a file of settings in it: `Finder` says which files are the user's.
+A run may come from anywhere, and so may a settings file in it: `Finder` decides which files are the user's.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from loganalyst.errors import RuleError, SourceError
+from loganalyst.errors import RuleError, SourceError, nearest
 from loganalyst.rulefiles import Finite, RuleFile, Shape, load, needed, typed
 
 NAME = "loganalyst.yaml"
@@ -31,8 +32,9 @@ class Ignore(Shape, frozen=True):
 
 @dataclass(frozen=True)
 class Settings:
-    """Corrections of one run. `roles` glob -> role, `loss_terms` glob -> weight, `direction` glob -> up | down (harm),
-    `rules` folders with the user's own rules, `trusts` whether settings that lie in runs are obeyed as well.
+    """Corrections of one run. `roles` maps globs to roles, `loss_terms` globs to weights, `direction` globs to the
+    direction of harm (up | down). `rules` are folders with the user's own rules. `trusts`: settings files that lie in
+    runs are obeyed too.
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -47,14 +49,39 @@ class Settings:
         """Globs to role names, the loss terms included."""
         return {**dict.fromkeys(self.loss_terms, "loss_component"), **self.roles}
 
-    def what(self) -> str:
-        """What the file says, counted: `2 roles, 1 accepted cause`."""
+    def accepted(self, run: Path, name: str, today: date | None = None) -> dict[str, str]:
+        """The rules that are accepted for this run, by its path or name, each with the reason."""
+        day = today or date.today()
+        return {
+            i.rule: f"{i.rule}: {i.reason or 'accepted'}"
+            + (f" (until {i.until})" if i.until else "")
+            + f", says {self.path}"
+            for i in self.ignore
+            if (i.until is None or day <= i.until) and (fnmatchcase(str(run), i.runs) or fnmatchcase(name, i.runs))
+        }
+
+    def unknown_ignores(self, rules: Collection[str], *, quoted: bool) -> Iterator[str]:
+        """A message for each entry of `ignore` that names no rule: most likely misspelt. Only `quoted` ones repeat
+        what the file says.
+        """
+        for entry in self.ignore:
+            if entry.rule in rules:
+                continue
+            if quoted:
+                hint = nearest(entry.rule, rules) or "`loganalyst rules list` names them all"
+                yield f"{self.path}: ignore names {entry.rule!r}, which is no rule; {hint}"
+            else:
+                yield f"{self.path}: ignore names what is no rule"
+
+    def summary(self) -> str:
+        """The entries of the file, counted: `2 roles, 1 accepted cause`."""
         counts = map(len, (self.roles, self.loss_terms, self.direction, self.ignore, self.rules))
-        said = [f"{n} {_plural(noun, n)}" for noun, n in zip(_NOUNS, counts, strict=True) if n]
-        return ", ".join(said + (["settings in runs are obeyed"] if self.trusts else [])) or "says nothing"
+        entries = [f"{n} {_plural(noun, n)}" for noun, n in zip(_NOUNS, counts, strict=True) if n]
+        return ", ".join(entries + (["settings in runs are obeyed"] if self.trusts else [])) or "says nothing"
 
 
 def _plural(noun: str, n: int) -> str:
+    """`folder of rules` becomes `folders of rules`."""
     first, of, rest = noun.partition(" of ")
     return noun if n == 1 else f"{first}s{of}{rest}"
 
@@ -69,7 +96,7 @@ class Chosen(NamedTuple):
     ignored: tuple[str, ...] = ()
 
     def read(self) -> Settings:
-        """What the file says. Raises RuleError, which quotes nothing of a file that may be another's."""
+        """The content of the file. Raises RuleError, which quotes nothing of a file that may be someone else's."""
         if not self.file:
             return Settings()
         try:
@@ -79,33 +106,35 @@ class Chosen(NamedTuple):
 
 
 class Finder:
-    """Finds the settings of many runs: of those at or above the folders `named`, which are the user's, the nearest at
-    or above a run; of all, if they are `trusted` or the user's own file says so. Every folder is looked into once.
+    """Finds the settings of many runs. Each folder is looked into once.
+
+    Files at or above the folders `named` are the user's; the nearest of them at or above a run is obeyed. Other files
+    count only if they are `trusted`, or if the user's own file trusts them.
     """
 
     def __init__(self, named: Iterable[str], *, trusted: bool = False) -> None:
-        self._ours = {above for folder in named for above in _upwards(folder)}
+        self._user_folders = {above for folder in named for above in _upwards(folder)}
         self._trusted = trusted
         self._files: dict[str, tuple[str, ...]] = {}
         self._trusts: dict[str, bool] = {"": False}
 
-    def of(self, run: str, *, alone: bool = False) -> Chosen:
-        """Those of the run at this real path; `alone`: it is a file."""
+    def chosen(self, run: str, *, is_file: bool = False) -> Chosen:
+        """The settings of the run at this real path."""
         found = self._at_or_above(os.path.dirname(run))
-        if not alone and os.path.isfile(own := os.path.join(run, NAME)):
+        if not is_file and os.path.isfile(own := os.path.join(run, NAME)):
             found = (own, *found)
-        ours = next((file for file in found if os.path.dirname(file) in self._ours), "")
-        others = tuple(file for file in found if os.path.dirname(file) not in self._ours)
-        if others and (self._trusted or self._says_so(ours)):
+        users = next((file for file in found if os.path.dirname(file) in self._user_folders), "")
+        others = tuple(file for file in found if os.path.dirname(file) not in self._user_folders)
+        if others and (self._trusted or self._trusts_runs(users)):
             return Chosen(found[0], inside=found[0] in others)
-        return Chosen(ours, ignored=others)
+        return Chosen(users, ignored=others)
 
-    def _says_so(self, file: str) -> bool:
-        """Whether a file of the user's own trusts those that came with runs."""
+    def _trusts_runs(self, file: str) -> bool:
+        """Whether a file of the user's trusts the files that came with runs."""
         if file not in self._trusts:
             try:
                 self._trusts[file] = parse(load(Path(file))).trusts
-            except RuleError:  # whoever reads it says what is wrong
+            except RuleError:  # reported when the file is read for its run
                 self._trusts[file] = False
         return self._trusts[file]
 
@@ -132,17 +161,17 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def choose(run: Path, config: Path | None = None, *, named: Path | None = None, trusted: bool = False) -> Chosen:
-    """The settings that hold for the run at `run`: the file `config`, else the nearest above `named`, which is what the
-    user named (None: the run) and counts as the run with all that is in it; `trusted`: of all at or above the run.
+    """The settings that hold for the run at `run`: the file `config`, else the nearest above `named`.
 
-    Raises SourceError for a file `config` that is missing.
+    `named` is the path that the user named (None: the run); everything in it counts as part of the run. With `trusted`
+    the nearest file at or above the run is obeyed. Raises SourceError where the file `config` is missing.
     """
     if config is not None and not os.path.isfile(config):
         raise SourceError(config, "no such file", "--config takes a loganalyst.yaml")
     real = os.path.realpath(run)  # unlike resolve(), does not raise for a circle of links
     place = os.path.realpath(named or run)
     above = os.path.dirname(place if os.path.isdir(place) else os.path.dirname(place))
-    found = Finder([above], trusted=trusted).of(real, alone=not os.path.isdir(real))
+    found = Finder([above], trusted=trusted).chosen(real, is_file=not os.path.isdir(real))
     return found if config is None else Chosen(str(config), ignored=found.ignored)
 
 

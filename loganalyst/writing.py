@@ -1,7 +1,7 @@
-"""How a file is written: complete or not at all. Every file that the program writes for its user goes through here.
+"""Files are written completely or not at all. Every file that the program writes for its user goes through here.
 
-Bytes go to a temporary file in the same folder, to the disk, and then by one rename to their place. A full disk, a
-crash or Ctrl-C leaves the old file as it was.
+The bytes go to a temporary file in the same folder, which is synced and then renamed. A full disk, a crash or Ctrl-C
+leaves the old file as it was.
 """
 
 import errno
@@ -15,15 +15,15 @@ from loganalyst.errors import LogAnalystError
 
 __all__ = ["is_stream", "move", "sync", "write_new", "write_whole"]
 
-SYNCED_AT_ONCE = 16
-OWN_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")  # whatever they lead to, files too
+SYNC_THREADS = 16
+OWN_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")  # even if they lead to a file
 
 
 def write_whole(path: Path, content: str | bytes, allowed: str = "-o takes a file", mode: int | None = None) -> None:
-    """Write `content` (text as UTF-8) to `path`, over what is there. A link stays a link: its target is written.
+    """Write `content` (text as UTF-8) to `path`, and replace a file there. A link stays a link: its target is written.
 
-    The file gets the permissions `mode`; where that is None an old one keeps its own. A device or a FIFO
-    is written straight. Raises LogAnalystError, with `allowed` in it, where the file cannot be written.
+    The file gets the permissions `mode`; with None an old file keeps its own. A device or a FIFO is written directly.
+    Raises LogAnalystError, with `allowed` in it, if the file cannot be written.
 
     >>> write_whole(Path("/dev/null"), "a report")
     """
@@ -38,12 +38,12 @@ def write_whole(path: Path, content: str | bytes, allowed: str = "-o takes a fil
 
 
 def write_new(path: Path, content: str | bytes, allowed: str = "-o takes a file") -> None:
-    """As `write_whole`, but never over a file. Raises FileExistsError where there is one, else LogAnalystError."""
+    """The same as `write_whole`, but never replaces a file. Raises FileExistsError, or LogAnalystError."""
     if is_stream(path):
         write_whole(path, content, allowed)
         return
     try:
-        path.touch(exist_ok=False)  # of several who try, one succeeds
+        path.touch(exist_ok=False)  # of several processes that try, one succeeds
     except FileExistsError:
         raise
     except OSError as error:
@@ -56,7 +56,7 @@ def write_new(path: Path, content: str | bytes, allowed: str = "-o takes a file"
 
 
 def is_stream(path: Path) -> bool:
-    """Whether bytes for `path` go to a device, a FIFO, a socket or a stream of this process, not to a file.
+    """Whether bytes for `path` go to a device, a FIFO, a socket or a stream of this process, instead of a file.
 
     >>> is_stream(Path("/dev/null"))
     True
@@ -77,14 +77,14 @@ def _send(path: Path, data: bytes) -> None:
 
 def _replace(file: Path, data: bytes, mode: int | None) -> None:
     old = _old(file)
-    temporary = file.with_name(f".loganalyst-{os.urandom(8).hex()}")  # hidden: no walk takes it for a log
+    temporary = file.with_name(f".loganalyst-{os.urandom(8).hex()}")  # hidden, so that no walk reads it as a log
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as out:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
         if old is not None:
-            with suppress(OSError):  # only root may give a file away
+            with suppress(OSError):  # only root may change the owner
                 os.chown(temporary, old.st_uid, old.st_gid)
             mode = stat.S_IMODE(old.st_mode) if mode is None else mode
         if mode is not None:
@@ -98,7 +98,7 @@ def _replace(file: Path, data: bytes, mode: int | None) -> None:
 
 
 def _old(file: Path) -> os.stat_result | None:
-    """What is there now. Raises OSError for a folder, and for a file that may not be written: a rename would."""
+    """The stat of the old file. Raises OSError for a folder, and for a read-only file, which a rename would replace."""
     try:
         old = file.stat()
     except FileNotFoundError:
@@ -111,18 +111,18 @@ def _old(file: Path) -> os.stat_result | None:
 
 
 def move(file: Path, to: Path) -> None:
-    """Put a synced file in its place; that it lasts takes `sync` of the folder. Raises OSError."""
+    """Put a synced file into its place. The rename is durable after a `sync` of the folder. Raises OSError."""
     to.parent.mkdir(parents=True, exist_ok=True)
     file.replace(to)
 
 
 def sync(paths: Iterable[Path]) -> None:
-    """Make the content of files last, and renames in folders (where the system can: not on Windows). All at once, for
-    a disk takes little longer for many than for one. Raises OSError.
+    """Sync the content of files, and the renames in folders (not on Windows). In parallel, for a disk syncs many files
+    almost as fast as one. Raises OSError.
     """
     from concurrent.futures import ThreadPoolExecutor  # `loganalyst --help` needs none
 
-    with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
+    with ThreadPoolExecutor(SYNC_THREADS) as pool:
         list(pool.map(_sync, paths))
 
 

@@ -40,7 +40,7 @@ def write(folder: Path, data: object) -> Path:
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
-    """Paths are relative to the file; what is not there is told with its line, not passed on."""
+    """Paths are relative to the file; a missing path is reported with its line."""
     for name in ("run", "code"):
         (tmp_path / name).mkdir()
     for name in ("a.out", "b.err", "config.yaml"):
@@ -88,7 +88,7 @@ def test_an_empty_object_says_nothing(tmp_path: Path) -> None:
         ("[]", "1: found list; a mapping with artifacts, symptoms, constraints, output_format is needed"),
     ],
 )
-def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_file_is_reported_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     """File, line, what was found and what is allowed, with the nearest name."""
     path = write(tmp_path, text)
 
@@ -99,7 +99,7 @@ def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, said
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    """A context that was asked for has to be there."""
+    """A context file that was named must exist."""
     with pytest.raises(SourceError, match="no such file; --context takes a JSON file"):
         read(tmp_path / "case.json")
 
@@ -120,7 +120,7 @@ def test_constants_of_a_program_are_found_without_running_it(tmp_path: Path) -> 
 
 
 def test_leaves_of_configs_are_found_by_line(tmp_path: Path) -> None:
-    """YAML and JSON; a file that cannot be parsed is told, and the others are searched."""
+    """YAML and JSON; a file that cannot be parsed is reported, and the others are searched."""
     (tmp_path / "a.yaml").write_text("optim:\n  lr: 0.1\n  betas: [0.9, 0.95]\n")
     (tmp_path / "b.json").write_text('{"model":\n\t{"dropout": 0.5}\n}')
     (tmp_path / "c.py").write_text("def broken(:\n")
@@ -178,7 +178,7 @@ def case(tmp_path: Path) -> Path:
 
 
 def test_a_case_is_diagnosed(case: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs, symptoms, config and format come from the file; what is missing is told; fixes cite file and line."""
+    """Runs, symptoms, config and format come from the file; missing paths are reported; fixes cite file and line."""
     with pytest.raises(SystemExit):
         main(["diagnose", "--context", str(case), "--exit-zero"])
     out, err = capsys.readouterr()
@@ -215,7 +215,7 @@ def test_a_case_whose_artefacts_are_all_missing_says_which(tmp_path: Path, capsy
 
 
 def test_an_analysis_that_takes_too_long_is_ended(case: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """max_analysis_time is a limit, not a wish."""
+    """max_analysis_time is enforced."""
     data = json.loads(case.read_text())
     case.write_text(json.dumps({**data, "constraints": {"max_analysis_time": 1e-4}}))
     with pytest.raises(SystemExit) as ended:

@@ -182,7 +182,7 @@ def log(path: Path) -> Path:
     return path
 
 
-def test_a_report_may_stand_beside_runs(tmp_path: Path) -> None:
+def test_a_report_may_lie_next_to_runs(tmp_path: Path) -> None:
     """Beside a run that is a file, and in the folder of many runs, also a store and the folder of reports."""
     for name in ("a", "b"):
         shutil.copytree(RUN, tmp_path / "experiments" / name)
@@ -253,7 +253,7 @@ def test_a_log_that_is_joined_to_a_run_is_of_the_run(tmp_path: Path) -> None:
     "name", ["a.ckpt", "model.safetensors", "events.out.tfevents.1.host.1.0", "x.wandb", "mlflow.db"]
 )
 def test_what_a_training_wrote_is_no_report(name: str, tmp_path: Path) -> None:
-    """Files of runs that nobody named, by names that no report has; a new file may have such a name."""
+    """Files of runs that were not named, recognised by names that no report has. A new file may have such a name."""
     source, other = log(tmp_path / "train.log"), tmp_path / "other" / name
     other.parent.mkdir()
     other.write_bytes(b"weights")
@@ -278,7 +278,7 @@ def test_devices_and_pipes_are_written(tmp_path: Path, capfd: pytest.CaptureFixt
     assert told == (2, "", "loganalyst: /dev/full: cannot be written (No space left on device); -o takes a file\n")
 
 
-def test_the_files_beside_a_database_are_the_runs(tmp_path: Path) -> None:
+def test_change_logs_of_a_database_belong_to_the_run(tmp_path: Path) -> None:
     """SQLite keeps changes in a file of its own."""
     database, changes = tmp_path / "mlflow.db", tmp_path / "mlflow.db-wal"
     for file in (database, changes):

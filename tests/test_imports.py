@@ -21,6 +21,7 @@ STEPS = {
     "limits": set(),
     "writing": {"errors"},  # files, whole or not at all
     "guard": {"errors", "model", "sources", "writing"},  # where none may be written
+    "processes": {"limits"},
     "threads": {"limits"},
     "opening": set(),
     "rulefiles": {"errors"},
@@ -37,6 +38,7 @@ STEPS = {
         "model",
         "opening",
         "pipeline",
+        "processes",
         "settings",
         "sources",
         "writing",
@@ -44,10 +46,21 @@ STEPS = {
     "anonymous": {"__version__", "curves", "errors", "features", "model", "rulefiles", "sources"},
     "query": {"errors", "store"},
     # many runs, or one against another
-    "auditing": {"baseline", "errors", "guard", "limits", "model", "pipeline", "rulefiles", "store", "writing"},
+    "auditing": {
+        "baseline",
+        "errors",
+        "guard",
+        "limits",
+        "model",
+        "pipeline",
+        "processes",
+        "rulefiles",
+        "store",
+        "writing",
+    },
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
-    "sources": {"errors", "limits", "model", "opening", "patterntraits", "rulefiles", "thresholds"},
+    "sources": {"errors", "limits", "model", "opening", "patterntraits", "processes", "rulefiles", "thresholds"},
     "signals": {"errors", "model", "rulefiles", "threads"},
     "curves": {"errors", "model", "rulefiles", "threads"},
     "blame": {"errors", "model", "patterntraits", "rulefiles", "thresholds"},
@@ -78,7 +91,15 @@ STEPS = {
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 TYPES = {"comparing.comparisonresult"}  # types that a report describes, as it does those of model
-PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS
+# These may use every step; a new file is put here or into STEPS
+PASS_ON = {
+    "__init__",
+    "cli",
+    "evaluate",
+    "mcp",
+    "pipeline",
+    "rulecatalogue",
+}
 LATE = {"torch", "dask", "distributed", "dask_jobqueue", "matplotlib", "scipy", "hyperscan", "mcp", "rich"}
 NEVER = {"wandb", "tbparse", "tensorboard", "pandas", "ruptures"}
 

@@ -30,7 +30,6 @@ OPENERS = {
 }  # fmt: skip
 # What opens files of ours, or a path that `opening.checked` let through before: file, function, why
 ELSEWHERE = {
-    ("sources/files/isolated.py", "serve"): "the pipe to the other process",
     ("sources/files/compressed.py", "_written"): "writes what it unpacks",
     ("sources/text/lines/wrapped.py", "unwrapped"): "writes what it unwraps",
     ("sources/files/sqliteguard.py", "opened_database"): "writes a copy; sqlite opens what was checked",
@@ -106,7 +105,7 @@ def test_single_files_may_be_read_but_not_through_a_link(tmp_path: Path) -> None
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """A pipe and a folder are no regular files; nobody writes into the pipe."""
+    """A pipe and a folder are no regular files; the pipe has no writer."""
     os.mkfifo(tmp_path / "pipe.log")
 
     with pytest.raises(OSError, match="is no regular file"):
@@ -149,7 +148,7 @@ LINKS = ["hparams.yaml", "config.yaml", "train.log", "logs/other.log", "metrics.
 
 @pytest.mark.parametrize("name", LINKS)
 def test_a_link_of_any_name_is_a_gap(tmp_path: Path, secret: Path, name: str) -> None:
-    """What may be settings, a log, a table or accounting: not read, and told in `gaps`."""
+    """Links to possible settings, logs, tables or accounting are not read, and reported in `gaps`."""
     run = run_at(tmp_path / "run")
     link(run / name, secret)
     found = la.diagnose(run)
@@ -182,7 +181,7 @@ def test_settings_above_a_run_may_be_no_link_out(tmp_path: Path, secret: Path) -
     assert SECRET in str(la.read_run(run).config.rows())
 
 
-def test_the_console_beside_a_wandb_file_may_be_no_link_out(tmp_path: Path, secret: Path) -> None:
+def test_the_console_of_a_wandb_file_may_be_no_link_out(tmp_path: Path, secret: Path) -> None:
     """Neither the file nor its folder, and then what W&B's own file holds of it is read; a link within is followed."""
     folder = tmp_path / "run"
     shutil.copytree(next((RUNS / "divergence-lr").rglob("*.wandb")).parent, folder)
@@ -203,16 +202,16 @@ def test_the_console_beside_a_wandb_file_may_be_no_link_out(tmp_path: Path, secr
     assert [s.path for s in la.read_run(wandb).sources] == [wandb.name, "files/output.log"]
 
 
-def test_changes_beside_a_database_may_be_no_link_out(tmp_path: Path) -> None:
-    """SQLite's log of changes is copied only where it lies beside the database."""
-    from loganalyst.sources.files.address import LOGS
+def test_change_logs_of_a_database_may_be_no_link_out(tmp_path: Path) -> None:
+    """SQLite's change log is copied only if it lies next to the database."""
+    from loganalyst.sources.files.address import CHANGE_LOGS
 
     file, outside = tmp_path / "run" / "mlflow.db", tmp_path / "outside"
     file.parent.mkdir()
     outside.write_bytes(SECRET.encode() * 100)
     with sqlite3.connect(file) as database:
         database.execute("CREATE TABLE runs (run_uuid TEXT)")
-    for end in LOGS:
+    for end in CHANGE_LOGS:
         assert opening.beside(file, file.name + end) is None
         file.with_name(file.name + end).symlink_to(outside)
         assert opening.beside(file, file.name + end) is None
@@ -233,7 +232,7 @@ def test_code_and_config_that_are_searched_may_be_no_links_out(tmp_path: Path, s
     assert ("password_hint", SECRET) in [(place.key, place.value) for place in named]
 
 
-def test_state_beside_a_checkpoint_may_be_no_link_out(tmp_path: Path) -> None:
+def test_the_state_of_a_checkpoint_may_be_no_link_out(tmp_path: Path) -> None:
     """Shards and state of a folder; in Hugging Face's cache they are links to its blobs, and read."""
     tensor = {"w": np.arange(4, dtype=np.float32)}
     cache = tmp_path / "models--org--name"
@@ -278,7 +277,7 @@ def test_a_link_within_the_tree_is_read(tmp_path: Path) -> None:
     assert SECRET not in str(la.read_run(one).config.rows())
 
 
-def test_linked_folders_that_lead_out_are_told(tmp_path: Path) -> None:
+def test_linked_folders_that_lead_out_are_reported(tmp_path: Path) -> None:
     """Where a run or a part of one may lie behind it; data and the like are left out on purpose."""
     run = run_at(tmp_path / "tree" / "run")
     run_at(tmp_path / "tree" / "other")

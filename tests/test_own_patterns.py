@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst import Store, diagnose, pipeline
+from loganalyst import Store, diagnose, rulecatalogue
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 from tests.commandline import called
 
@@ -120,7 +120,7 @@ def test_a_store_reads_again_what_other_patterns_see(run: Path, rules: Path, tmp
     assert list(store.ingest([run.parent]).values()) == ["unchanged"]
 
     (run.parent / "loganalyst.yaml").write_text(f"rules: [{rules}]\nignore: [{{rule: config-error}}]\n")
-    pipeline._catalogue.cache_clear()
+    rulecatalogue._catalogue.cache_clear()
     assert list(store.ingest([run.parent]).values()) == ["read"]
     (rules / "text" / "site.yaml").write_text(PATTERN.replace("config_error", "filesystem"))
     assert list(store.ingest([run.parent]).values()) == ["read"]

@@ -17,7 +17,7 @@ TRUTHS = truths()
 
 @pytest.mark.parametrize("truth", TRUTHS, ids=lambda t: t.run)
 def test_recorded_runs_are_judged_as_they_are(truth: Truth) -> None:
-    """The injected fault is among the first three causes; of a healthy run nothing is said."""
+    """The injected fault is among the first three causes; a healthy run has none."""
     found = la.diagnose(RUNS / truth.run)
 
     if truth.healthy:
@@ -28,7 +28,7 @@ def test_recorded_runs_are_judged_as_they_are(truth: Truth) -> None:
 
 @pytest.mark.parametrize("truth", [t for t in TRUTHS if t.rules], ids=lambda t: t.run)
 def test_the_expected_rule_is_named(truth: Truth) -> None:
-    """The rule that knows this fault is a cause, or beneath one."""
+    """The rule of this fault is a cause, or a consequence of one."""
     found = la.diagnose(RUNS / truth.run)
     titles = {la.explain(rule)["title"] for rule in truth.rules}
 
@@ -102,7 +102,7 @@ def test_an_accepted_finding_is_counted_not_named(tmp_path: Path) -> None:
 
 
 def test_spikes_on_a_loss_near_zero(tmp_path: Path) -> None:
-    """Batches with ten times the first loss stand out, though ordinary ones differ by orders of magnitude."""
+    """Batches with ten times the first loss are spikes, although ordinary ones differ by orders of magnitude."""
     rng = np.random.default_rng(1)
     loss = 2.3 * np.exp(-np.arange(2000) / 150) + 0.002 * rng.lognormal(0, 1.5, 2000)
     loss[[400, 700, 1100, 1500, 1800]] = 25.0
@@ -120,7 +120,7 @@ def test_an_expired_acceptance_does_not_count(tmp_path: Path) -> None:
 
 
 def test_corrected_roles_change_what_is_judged(tmp_path: Path) -> None:
-    """A metric the names do not tell is judged once the user says what it is."""
+    """A metric with an unknown name is judged once the user sets its role."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "metrics.csv").write_text(
         "step,banana\n" + "".join(f"{i},{'nan' if i > 50 else 1 / (i + 1)}\n" for i in range(99))
@@ -157,7 +157,7 @@ def test_own_rules_are_asked(tmp_path: Path) -> None:
 
 
 def test_unknown_rule_names_the_nearest() -> None:
-    """explain() of an unknown rule tells what was meant."""
+    """explain() of an unknown rule names the nearest one."""
     with pytest.raises(RuleError, match=r"lr-to-high: no such rule; did you mean 'lr-too-high'\?"):
         la.explain("lr-to-high")
 
@@ -174,7 +174,7 @@ def test_blame_stays_in_the_last_session(tmp_path: Path) -> None:
 
 
 def test_skipped_steps_of_mixed_precision_are_healthy(tmp_path: Path) -> None:
-    """Single infinite gradient norms, as a dynamic loss scale makes them, are no fault."""
+    """Single infinite gradient norms, which a dynamic loss scale causes, are no fault."""
     rows = [f"{i},{2 * 0.98**i + 0.1},{'inf' if i in (0, 90) else 1.0}\n" for i in range(200)]
     (tmp_path / "metrics.csv").write_text("step,loss,grad_norm\n" + "".join(rows))
 

@@ -1,4 +1,4 @@
-"""How far a long command is stands on a terminal's stderr, and nowhere else."""
+"""The progress of a long command is shown on a terminal's stderr, and nowhere else."""
 
 import sys
 
@@ -31,7 +31,7 @@ def test_a_pipe_sees_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_each_stage_counts_for_itself(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs read, then judged of so many, then reports written."""
+    """Runs that were read, then judged of a total, then reports that were written."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     bar = Bar()
     bar.outcome(Outcome("/r/1", "read", points=20), None)

@@ -111,7 +111,7 @@ def test_only_the_stores_tables_are_read(store: Store, tmp_path: Path, sql: str)
 
 
 def test_text_may_look_like_a_function(store: Store) -> None:
-    """What stands in quotes is no part of the statement."""
+    """Quoted text is no part of the statement."""
     found = query.ask(store, "SELECT count(*) AS n FROM lines WHERE text LIKE '%read_csv(''x'')%--/*%'")
 
     assert found.item() == 0
@@ -126,7 +126,7 @@ def test_text_may_look_like_a_function(store: Store) -> None:
     ],
 )
 def test_errors_name_the_nearest(store: Store, sql: str, told: str) -> None:
-    """An unknown name is told with the one that was meant."""
+    """The error for an unknown name has the nearest one."""
     with pytest.raises(StoreError) as refused:
         query.ask(store, sql)
 
@@ -164,7 +164,7 @@ HOSTILE = pl.DataFrame(
 @pytest.mark.parametrize("width", [20, 60, 80, 100, 200])
 @pytest.mark.parametrize("ascii_only", [False, True])
 def test_a_drawn_table_fits_and_says_what_it_cut(width: int, ascii_only: bool) -> None:
-    """Whatever stands in cells: no line is wider than the screen, a row is a line, and the cuts are counted."""
+    """With any cells, no line is wider than the screen, each row is a line, and cuts are counted."""
     drawn = grid.render(HOSTILE, width, ascii_only=ascii_only)
     table, _, told = drawn.partition("\n\n")
 
@@ -178,7 +178,7 @@ def test_a_drawn_table_fits_and_says_what_it_cut(width: int, ascii_only: bool) -
 
 
 def test_a_table_that_fits_is_whole() -> None:
-    """Numbers stand to the right, NULL and NaN have words, and no line says that something was cut."""
+    """Numbers are right-aligned, NULL and NaN are words, and no line reports a cut."""
     drawn = grid.render(pl.DataFrame({"a": ["x", None], "n": [1.5, float("nan")], "b": [True, None]}), 40)
 
     assert (
@@ -202,7 +202,7 @@ def test_one_row_that_does_not_fit_is_listed() -> None:
     assert len(drawn.partition("\n\n")[0].splitlines()) == HOSTILE.width
 
 
-def test_describe_tells_every_table_and_column(store: Store) -> None:
+def test_describe_lists_every_table_and_column(store: Store) -> None:
     """All tables with their rows; a table with type, unit and meaning of all its columns, those of features too."""
     tables = query.ask(store, "DESCRIBE")
     points = dict(tables.select("table", "rows").iter_rows())["points"]
@@ -218,7 +218,7 @@ def test_describe_tells_every_table_and_column(store: Store) -> None:
 
 
 def test_describe_counts_nothing_that_is_not_known(tmp_path: Path) -> None:
-    """While a run waits to be judged, the rows of what is judged are not known; nothing is judged to count them."""
+    """While a run waits to be judged, the row counts of judged tables are unknown; nothing is judged to count them."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run/metrics.csv").write_text(LOSS)
     store = Store(tmp_path / "store")
@@ -240,7 +240,7 @@ def test_describe_counts_nothing_that_is_not_known(tmp_path: Path) -> None:
     ],
 )
 def test_describe_and_errors_lead_on(store: Store, sql: str, told: str) -> None:
-    """What is not known is told with what there is."""
+    """The error for an unknown name lists the existing ones."""
     with pytest.raises(StoreError) as refused:
         query.ask(store, sql)
 

@@ -60,7 +60,7 @@ def test_nothing_found_is_no_correction(tmp_path: Path) -> None:
         ("roles: {", r"loganalyst\.yaml:2: not valid YAML"),
     ],
 )
-def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_file_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     """Errors name file, line, what was found and what is allowed."""
     write(tmp_path, text)
 
@@ -72,3 +72,29 @@ def test_a_named_file_must_exist(tmp_path: Path) -> None:
     """--config with a missing file is an error, not silence."""
     with pytest.raises(SourceError, match=r"no such file; --config takes a loganalyst\.yaml"):
         find(tmp_path, tmp_path / "other.yaml")
+
+
+@pytest.mark.parametrize(
+    ("entry", "accepted"),
+    [
+        (Ignore("oom"), "oom: accepted, says s.yaml"),
+        (Ignore("oom", runs="*/sweep/*", reason="known"), "oom: known, says s.yaml"),
+        (Ignore("oom", runs="a", until=date(2026, 5, 2)), "oom: accepted (until 2026-05-02), says s.yaml"),
+        (Ignore("oom", until=date(2026, 4, 30)), None),
+        (Ignore("oom", runs="*/other/*"), None),
+    ],
+)
+def test_accepted_rules_of_a_run(entry: Ignore, accepted: str | None) -> None:
+    """By path or name, until a day."""
+    found = Settings(ignore=(entry,), path=Path("s.yaml")).accepted(Path("/x/sweep/a"), "a", date(2026, 5, 1))
+
+    assert found.get("oom") == accepted
+
+
+def test_ignored_rules_that_do_not_exist() -> None:
+    settings = Settings(ignore=(Ignore("oom-gpu"), Ignore("s3cret")), path=Path("s.yaml"))
+
+    assert list(settings.unknown_ignores(["oom-gpu", "secret"], quoted=True)) == [
+        "s.yaml: ignore names 's3cret', which is no rule; did you mean 'secret'?"
+    ]
+    assert list(settings.unknown_ignores(["oom-gpu"], quoted=False)) == ["s.yaml: ignore names what is no rule"]

@@ -65,7 +65,7 @@ def ended(shell: str, arguments: list[str]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c not in {"", "rules"}])
-def test_a_full_stdout_is_told(command: str, store: Path, tmp_path: Path) -> None:
+def test_a_full_stdout_is_reported(command: str, store: Path, tmp_path: Path) -> None:
     code, err = ended("> /dev/full", words(command, store, tmp_path / "new"))
 
     assert (code, err[-len(FULL) :]) == (2, FULL)
@@ -74,13 +74,13 @@ def test_a_full_stdout_is_told(command: str, store: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("command", ["--help", "--version", "rules list", "diagnose RUN"])
-def test_a_closed_stdout_is_told(command: str, store: Path, tmp_path: Path) -> None:
+def test_a_closed_stdout_is_reported(command: str, store: Path, tmp_path: Path) -> None:
     assert ended(">&-", words(command, store, tmp_path / "new")) == (2, CLOSED)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_reader_that_goes_away_changes_nothing(command: str, store: Path, tmp_path: Path) -> None:
-    """As `head` does; but a scan tells its findings to somebody."""
+    """Such as `head`; but a scan must have reported its findings."""
     arguments = words(command, store, tmp_path / "new")
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -95,7 +95,7 @@ def test_a_reader_that_goes_away_changes_nothing(command: str, store: Path, tmp_
     assert err.endswith("reports these findings again\n") if scan else "stdout: " not in err
 
 
-def test_a_scan_that_nobody_heard_tells_its_findings_again(tmp_path: Path) -> None:
+def test_a_scan_without_output_reports_its_findings_again(tmp_path: Path) -> None:
     """A full stdout took none of them."""
     arguments = [*PROGRAM, "scan", str(RUN), "--jobs", "1", "--store", str(tmp_path / "store")]
     assert ended("> /dev/full", arguments)[0] == 2
@@ -107,7 +107,7 @@ def test_a_scan_that_nobody_heard_tells_its_findings_again(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("shell", ["2>&-", "2> /dev/full", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("command", ["diagnose nowhere", "nonsense", "diagnose RUN --no-such-option"])
-def test_without_stderr_the_exit_code_tells(command: str, shell: str, store: Path, tmp_path: Path) -> None:
+def test_without_stderr_the_exit_code_reports_the_error(command: str, shell: str, store: Path, tmp_path: Path) -> None:
     """And no complaint goes to stdout."""
     done = subprocess.run(
         ["sh", "-c", f'"$@" {shell}', "sh", *words(command, store, tmp_path)], capture_output=True, check=False

@@ -81,7 +81,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         (lambda file: file.parent.rmdir(), "No such file or directory"),
     ],
 )
-def test_what_cannot_be_written_is_told(make, why: str, tmp_path: Path) -> None:
+def test_a_failed_write_is_reported(make, why: str, tmp_path: Path) -> None:
     file = tmp_path / "folder" / "report.md"
     file.parent.mkdir()
     make(file)
@@ -153,7 +153,7 @@ def test_a_script_that_cannot_be_written_leaves_no_empty_file(tmp_path: Path) ->
 
 
 def test_findings_are_added_whole_or_not_at_all(tmp_path: Path) -> None:
-    """What does not fit leaves the lines that are there; so it is told again, and each stands there once."""
+    """A write that does not fit leaves the old lines; so the findings are reported again, and each is written once."""
     file = tmp_path / "findings.jsonl"
     File(file).add(["a" * 100])
     code = "from loganalyst.auditing.newfindings import File; from pathlib import Path; import sys; "

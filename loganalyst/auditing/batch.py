@@ -17,11 +17,11 @@ from loganalyst.auditing.jobaccounts import accounts
 from loganalyst.auditing.nodefailures import nodes
 from loganalyst.auditing.runlist import listing
 from loganalyst.errors import StoreError
-from loganalyst.limits import SECONDS, Limits, processors, share
+from loganalyst.limits import MAX_RUN_SECONDS, Limits, processors, share
 from loganalyst.model.shortrepr import Short
+from loganalyst.processes import Workers
 from loganalyst.store import Below, Outcome, Store, dumped_jobs
 from loganalyst.store.ledger import DamagedError
-from loganalyst.store.workers import Workers
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +75,7 @@ def audit(
     store: str | Path | None = None,
     *,
     jobs: int | None = None,
-    seconds: float = SECONDS,
+    seconds: float = MAX_RUN_SECONDS,
     full: bool = False,
     reports: str | Path | None = None,
     writes: Iterable[str | Path | None] = (),

@@ -17,8 +17,8 @@ from uuid import uuid4
 
 from loganalyst.errors import LogAnalystError, how_to_install
 from loganalyst.limits import Limits, share
+from loganalyst.processes import Crew, Item, Ready, Result
 from loganalyst.store import Store, judgedrows
-from loganalyst.store.workers import Item, Processes, Ready, Result
 
 JOBS = 8  # of SLURM, where no number is given
 DEFAULTS = {"cores": 1, "memory": "4GB"}  # of a job, where dask's own configuration says nothing
@@ -41,8 +41,8 @@ class Cluster:
         died: Callable[[Item, str], Result],
         limits: Limits,
     ) -> Iterator[Result]:
-        """As `workers.each`. What a worker was at that died is done again by another; `died` is asked for an item that
-        several workers died at. Raises LogAnalystError where the scheduler goes away.
+        """As `processes.each`. The item of a worker that died is done again by another one; `died` gives the result of
+        an item that several workers died at. Raises LogAnalystError where the scheduler goes away.
         """
         busy: dict[Any, Item] = {}
         left = iter(items)
@@ -95,8 +95,7 @@ class Cluster:
         return result
 
 
-_crews: dict[int, tuple[object, Processes[Any, Any]]] = {}  # of each thread of a worker: what for, and its process
-_starting = threading.Lock()
+_crews: dict[int, tuple[object, Crew[Any, Any]]] = {}  # of each thread of a worker: what for, and its process
 
 
 def _attempt(
@@ -105,15 +104,13 @@ def _attempt(
     """On a worker: the function of an item, in a process that outlives it, so that limits cost nobody else."""
     limits = Limits(seconds, _memory())
     thread, purpose = threading.get_ident(), (function, limits)
-    with _starting:  # which changes the environment for a moment
-        before, crew = _crews.get(thread, (None, None))
-        if crew is None or before != purpose:
-            if crew:
-                crew.stop()
-            crew = Processes(function, died, limits)
-            _crews[thread] = (purpose, crew)
-        _free_to_start()
-        crew.start(item)
+    before, crew = _crews.get(thread, (None, None))
+    if crew is None or before != purpose:
+        if crew:
+            crew.stop()
+        crew = Crew(function, died, limits)
+        _crews[thread] = (purpose, crew)
+    crew.start(item)
     result: Result = crew.next()
     return result
 
@@ -124,13 +121,6 @@ def _memory() -> float:
 
     worker = get_worker()
     return share(worker.memory_manager.memory_limit, worker.state.nthreads)
-
-
-def _free_to_start() -> None:
-    """Let this process start others: workers are marked as ones that must not, lest orphans stay; ours end with it."""
-    import multiprocessing
-
-    multiprocessing.current_process()._config.pop("daemon", None)  # type: ignore[attr-defined]
 
 
 def _dismiss() -> None:

@@ -10,9 +10,9 @@ import polars as pl
 
 from loganalyst.errors import LogAnalystError, StoreError
 from loganalyst.limits import Limits
+from loganalyst.processes import each
 from loganalyst.store import Outcome, Store, judgedrows, runrows
 from loganalyst.store.tablefiles import Folder
-from loganalyst.store.workers import each
 from loganalyst.writing import write_whole
 
 __all__ = ["linked", "write"]

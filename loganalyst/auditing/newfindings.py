@@ -15,7 +15,7 @@ import polars as pl
 from loganalyst.auditing.batch import Audit, audit
 from loganalyst.auditing.jobaccounts import more_than_chance
 from loganalyst.errors import StoreError
-from loganalyst.limits import SECONDS
+from loganalyst.limits import MAX_RUN_SECONDS
 from loganalyst.store import Store, lock
 from loganalyst.writing import is_stream, write_whole
 
@@ -54,7 +54,7 @@ def scan(
     sink: Sink,
     *,
     jobs: int | None = None,
-    seconds: float = SECONDS,
+    seconds: float = MAX_RUN_SECONDS,
     writes: Sequence[str | Path | None] = (),
     trust_run_settings: bool = False,
 ) -> Scan:

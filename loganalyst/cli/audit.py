@@ -25,7 +25,7 @@ from loganalyst.cli.common import (
     screen,
 )
 from loganalyst.errors import LogAnalystError
-from loganalyst.limits import SECONDS
+from loganalyst.limits import MAX_RUN_SECONDS
 
 if TYPE_CHECKING:
     from loganalyst.auditing.batch import Audit
@@ -50,7 +50,7 @@ def audit(
     *,
     store: KeptStore = None,
     jobs: Jobs = None,
-    seconds: Seconds = SECONDS,
+    seconds: Seconds = MAX_RUN_SECONDS,
     scheduler: Annotated[
         str | None,
         typer.Option("--scheduler", metavar="ADDRESS", help="Run on the workers of this dask scheduler."),

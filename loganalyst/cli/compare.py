@@ -22,7 +22,7 @@ from loganalyst.cli.common import (
     layout,
     screen,
 )
-from loganalyst.limits import SECONDS
+from loganalyst.limits import MAX_RUN_SECONDS
 
 if TYPE_CHECKING:
     from loganalyst.comparing.comparisonresult import Comparison
@@ -63,7 +63,7 @@ def compare(
     ] = None,
     store: KeptStore = None,
     jobs: Jobs = None,
-    seconds: Seconds = SECONDS,
+    seconds: Seconds = MAX_RUN_SECONDS,
     trust_run_settings: TrustRuns = False,
     format_: Annotated[CompareFormat, layout(CompareFormat)] = CompareFormat.TERMINAL,
     output: Output = None,

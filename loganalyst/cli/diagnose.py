@@ -121,7 +121,7 @@ def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list
     if not checkpoints:
         return pipeline.diagnose_paths(paths, **options)
     bar = Bar()
-    watch = partial(bar.tell, "inspecting checkpoints")
+    watch = partial(bar.show_phase, "inspecting checkpoints")
     try:
         return pipeline.diagnose_paths(paths, checkpoints=True, watch=watch, **options)
     finally:

@@ -49,7 +49,7 @@ def inspect(
     refuse([output, plot], files)
     bar = Bar()
     try:
-        found = inspected(*files, spectra=spectra, watch=partial(bar.tell, "inspecting"))
+        found = inspected(*files, spectra=spectra, watch=partial(bar.show_phase, "inspecting"))
     finally:
         bar.clear()
     if plot:

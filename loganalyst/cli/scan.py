@@ -13,7 +13,7 @@ from loganalyst.cli.app import command
 from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, TrustRuns, complain, folders, layout
 from loganalyst.cli.streams import ReaderGoneError, StreamError
 from loganalyst.errors import LogAnalystError
-from loganalyst.limits import SECONDS
+from loganalyst.limits import MAX_RUN_SECONDS
 
 
 class ScanFormat(StrEnum):
@@ -55,7 +55,7 @@ def scan(
         ),
     ] = None,
     jobs: Jobs = None,
-    seconds: Seconds = SECONDS,
+    seconds: Seconds = MAX_RUN_SECONDS,
     trust_run_settings: TrustRuns = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if there are new findings.")] = False,
 ) -> None:

@@ -19,7 +19,7 @@ from loganalyst.comparing.relatedruns import Kin, kin
 from loganalyst.comparing.runobjective import Goal
 from loganalyst.comparing.runsets import COMMON, Failures, compared, table
 from loganalyst.errors import SourceError
-from loganalyst.limits import SECONDS
+from loganalyst.limits import MAX_RUN_SECONDS
 from loganalyst.store import Outcome, Store
 
 
@@ -30,7 +30,7 @@ def compare(
     metric: str | None = None,
     goal: Goal | None = None,
     jobs: int | None = None,
-    seconds: float = SECONDS,
+    seconds: float = MAX_RUN_SECONDS,
     full: bool = False,
     writes: Sequence[str | Path | None] = (),
     trust_run_settings: bool = False,

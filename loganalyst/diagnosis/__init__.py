@@ -1,5 +1,30 @@
 """Asks the rules and ranks the causes: a catalogue and a row of features in, a judgement out."""
 
-from loganalyst.diagnosis.judgement import Judgement, diagnose, judge
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.catalogue import load as load_catalogue
+from loganalyst.diagnosis.conclusion import conclude, rejudge
+from loganalyst.diagnosis.confidence import Judged
+from loganalyst.diagnosis.judgement import Judgement, band, diagnose, judge
+from loganalyst.diagnosis.loweredcauses import lowered
+from loganalyst.diagnosis.promises import expectations, symptoms
+from loganalyst.diagnosis.ruleskeleton import skeleton
+from loganalyst.diagnosis.ruletests import Outcome
+from loganalyst.diagnosis.ruletests import check as check_rules
 
-__all__ = ["Judgement", "diagnose", "judge"]
+__all__ = [
+    "Catalogue",
+    "Judged",
+    "Judgement",
+    "Outcome",
+    "band",
+    "check_rules",
+    "conclude",
+    "diagnose",
+    "expectations",
+    "judge",
+    "load_catalogue",
+    "lowered",
+    "rejudge",
+    "skeleton",
+    "symptoms",
+]

@@ -104,7 +104,7 @@ def _last_answer(answers: Iterator[dict[str, Any]], bar: Bar) -> dict[str, Any]:
     answer: dict[str, Any] = {}
     for answer in answers:
         if answer["kind"] == "at":
-            bar.tell(str(answer.get("phase"))[:80], int(answer.get("done") or 0), int(answer.get("total") or 0))
+            bar.show_phase(str(answer.get("phase"))[:80], int(answer.get("done") or 0), int(answer.get("total") or 0))
     return answer
 
 

@@ -1,4 +1,4 @@
-"""The files of a run, each read on its own, become one run: sessions, metric names, checkpoints, and how it ended."""
+"""Combines the files of a run, which were read separately: sessions, metric names, checkpoints, and its status."""
 
 import os
 import re
@@ -20,12 +20,13 @@ from loganalyst.sources.files.thinning import fitting, gap
 from loganalyst.sources.filetables import BIG, Part, Place, place_rows, placed
 from loganalyst.sources.runsessions import shifts
 
-_STOPPED: frozenset[RunStatus] = frozenset(("timeout", "preempted", "node_fail"))  # by the scheduler: it knows
-SHORT = timedelta(minutes=10)  # a run that was silent for less is running
+_STOPPED: frozenset[RunStatus] = frozenset(("timeout", "preempted", "node_fail"))  # by the scheduler, so it knows
+MIN_SILENCE = timedelta(minutes=10)  # a run that was silent for less time counts as running
+MAX_SILENT_INTERVALS = 5  # usual intervals between two rows that a running run may be silent
 
 
 def run_id(path: Path) -> str:
-    """First 12 hexadecimal digits of blake2b of the real path: the same in every command."""
+    """The first 12 hexadecimal digits of blake2b of the real path: the same in every command."""
     return id_of(os.path.realpath(path))
 
 
@@ -35,21 +36,21 @@ def id_of(real: str) -> str:
 
 
 def relative(file: Path, root: Path) -> str:
-    """The file's path within the run; bytes that are no UTF-8 as ``?``, for tables hold text."""
+    """The file's path within the run. Tables hold text, so bytes that are not UTF-8 become ``?``."""
     return within(str(file), os.path.join(root, ""))
 
 
 def within(file: str, folder: str) -> str:
-    """As `relative`, of a `folder` with a separator at its end."""
+    """The same as `relative`, for a `folder` with a separator at its end."""
     name = file[len(folder) :].replace(os.sep, "/") if file.startswith(folder) else file
     return name if name.isascii() else name.encode("utf-8", "replace").decode()
 
 
 def places(parts: Sequence[Part]) -> list[Place]:
-    """Where the rows of each file stand in the run.
+    """The place of each file's rows in the run: the shift of its sessions, and the prefix of its metrics.
 
-    Event files of sub-folders (train/, validation/, `add_scalars` tags) name their metrics after the folder; files that
-    log the same metrics side by side name them after themselves.
+    The prefix of event files in sub-folders (train/, validation/, `add_scalars` tags) is the folder. The prefix of
+    files that log the same metrics side by side is the file.
     """
     folders = [PurePosixPath(p.source).parent.parts for p in parts]
     base = len(common([f for f, p in zip(folders, parts, strict=True) if p.format == "tensorboard" and p.facts.rows]))
@@ -61,27 +62,27 @@ def places(parts: Sequence[Part]) -> list[Place]:
 
 @dataclass(frozen=True)
 class Assembled:
-    """A run whose points, distributions and lines are still with its files; `run` holds everything else."""
+    """A run whose points, distributions and lines are still stored by file; `run` holds everything else."""
 
     run: Run
     parts: Sequence[Part]
     places: Sequence[Place]
 
     def frames(self, name: str) -> Iterator[pl.DataFrame]:
-        """The rows of a big table as they stand in the run, file after file."""
+        """The rows of a big table in the form that they have in the run, file after file."""
         for part, place in zip(self.parts, self.places, strict=True):
             yield from (place_rows(name, rows, part.source, place) for rows in part.frames(name))
 
     def whole(self) -> Run:
-        """The run with its rows, of big curves a sample; the points, which may be millions, are not copied into one
-        piece.
+        """The run with its rows; of very long curves a sample. The points, which may be millions, are not copied into
+        one chunk.
         """
         heights = {name: sum(part.height(name) for part in self.parts) for name in BIG}
         return with_big(self.run, heights, self.frames)
 
 
 def with_big(run: Run, heights: Mapping[str, int], frames: Callable[[str], Iterable[pl.DataFrame]]) -> Run:
-    """The run with its big tables, which have `heights` rows and of which `frames` gives the pieces by name."""
+    """The run with its big tables. `heights` are their row counts, and `frames` yields a table in pieces, by name."""
     big: dict[str, pl.DataFrame] = {}
     gaps = [run.gaps]
     for name, height in heights.items():
@@ -92,7 +93,7 @@ def with_big(run: Run, heights: Mapping[str, int], frames: Callable[[str], Itera
 
 
 def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[str] = ()) -> Assembled:
-    """One run out of its files. Raises SourceError where none of them gave a row."""
+    """One run from its files. Raises SourceError if none of them has a row."""
     where = places(parts)
     root = path if path.is_dir() else path.parent
     gaps = [table("gaps", {"file": relative(f, root), "offset": [0], "why": [why]}) for f, why in found.unread]
@@ -101,15 +102,15 @@ def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[st
     )
     sources = tuple(Source(p.source, p.format, p.bytes, p.facts.points, p.facts.lines) for p in parts)
     _refuse_nothing(path, parts, tables)
-    own = accountedjobs.own(
+    own = accountedjobs.jobs_of_run(
         tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"]
     )
     tables = replace(tables, checkpoints=_checkpoints(found, root), jobs=own.jobs)
     run = _run(path, tables, parts, sources, own)
-    told = replace(
+    known = replace(
         run, basis=(*found.basis, *basis), suggested=found.suggested, ignored=(*found.ignored, *own.left_out)
     )
-    return Assembled(told, parts, where)
+    return Assembled(known, parts, where)
 
 
 def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
@@ -135,7 +136,7 @@ def _checkpoints(found: Found, root: Path) -> pl.DataFrame:
 
 
 def _stat(file: Path) -> os.stat_result | None:
-    """None where the file is gone by now."""
+    """The stat of a file; None if it is gone."""
     try:
         return file.stat()
     except OSError:
@@ -143,9 +144,9 @@ def _stat(file: Path) -> os.stat_result | None:
 
 
 def _step(file: Path) -> int | None:
-    """The step in a checkpoint's name, or in that of its folder (`step=500`, `checkpoint-500`, `iter_0500`).
+    """The step in the name of a checkpoint or of its folder (`step=500`, `checkpoint-500`, `iter_0500`).
 
-    More digits than an Int64 holds are no step.
+    A number with more digits than an Int64 is no step.
     """
     for name in (file.stem, file.parent.name):
         if hit := re.search(r"(?:step|iter|iteration|checkpoint|ckpt|global_step)[-_=]?([0-9]{1,18})(?![0-9])", name):
@@ -153,12 +154,14 @@ def _step(file: Path) -> int | None:
     return None
 
 
-def _run(path: Path, tables: Tables, parts: Sequence[Part], sources: tuple[Source, ...], own: accountedjobs.Own) -> Run:
+def _run(
+    path: Path, tables: Tables, parts: Sequence[Part], sources: tuple[Source, ...], own: accountedjobs.RunJobs
+) -> Run:
     facts = [p.facts for p in parts]
     starts, ends = tables.sessions["started"], tables.sessions["ended"]
     first = _times(*(f.first for f in facts), ends.min(), starts.min())
     last = _times(*(f.last for f in facts), ends.max())
-    last = last or _times(starts.max())  # a start may carry another clock than what was logged
+    last = last or _times(starts.max())  # only then: starts may have another clock than logged rows
     ended = max(last, default=None)
     return Run(
         **vars(tables),
@@ -186,37 +189,40 @@ def _config(tables: Tables, key: str) -> str | None:
     return hit["value"][0] if hit.height else None
 
 
-def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: accountedjobs.Own) -> RunStatus:
-    """What the last session says of a bad end, what says most of it first; then what the scheduler says, then the
-    session; `running` where all say nothing and the last row is young against the usual pace.
+def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: accountedjobs.RunJobs) -> RunStatus:
+    """The status of the last session if it ended badly (the most specific one), else the scheduler's, else the
+    session's. `running` if none of them is known and the last row is recent, compared with the usual interval.
 
-    Only logged times count: a copied run has fresh file times.
+    Only logged times count: a copied run has new file times.
     """
     number, status = tables.sessions["session"], tables.sessions["status"]
-    told = status.filter(number == number.max()).drop_nulls().to_list() if number.len() else []
+    stated = status.filter(number == number.max()).drop_nulls().to_list() if number.len() else []
     by_scheduler = accountedjobs.status(own)
-    led_to = {"unknown", "cancelled"} if by_scheduler == "failed" else {"unknown"}  # its steps are cancelled then
-    told = [s for s in told if s not in led_to]
-    bad: list[RunStatus] = [s for s in [*told, *({by_scheduler} & _STOPPED)] if s != "finished"]
+    # the steps of a failed job are cancelled, which says nothing
+    meaningless = {"unknown", "cancelled"} if by_scheduler == "failed" else {"unknown"}
+    stated = [s for s in stated if s not in meaningless]
+    bad: list[RunStatus] = [s for s in [*stated, *({by_scheduler} & _STOPPED)] if s != "finished"]
     if bad:
         return min(bad, key=lambda s: s == "failed")
-    if told or by_scheduler != "unknown":
+    if stated or by_scheduler != "unknown":
         return by_scheduler if by_scheduler != "unknown" else "finished"
     if ended is None:
         return "unknown"
     age = datetime.now(UTC) - ended
-    first = min(_times(*(p.facts.first for p in parts)), default=ended)  # no pace is longer than all the time
-    alive = timedelta(0) <= age and (age < SHORT or (age < 5 * (ended - first) and age < silence(parts)))
+    first = min(_times(*(p.facts.first for p in parts)), default=ended)  # no interval is longer than the whole time
+    alive = timedelta(0) <= age and (
+        age < MIN_SILENCE or (age < MAX_SILENT_INTERVALS * (ended - first) and age < silence(parts))
+    )
     return "running" if alive else "unknown"
 
 
 def silence(parts: Sequence[Part]) -> timedelta:
-    """How long a run may say nothing and still count as running: five times the usual time between two rows, at least
-    ten minutes. Times are compared to ten seconds, so that a run of any length needs little memory.
+    """How long a run may be silent and still count as running: MAX_SILENT_INTERVALS times the median interval between
+    two rows, and at least MIN_SILENCE. Times are rounded to ten seconds, so that a long run needs little memory.
     """
     whole = pl.col("time").dt.truncate("10s")
     ticks = table("points").select(whole)["time"]
     for rows in (rows for part in parts for rows in part.frames("points")):
-        ticks = pl.concat([ticks, rows.select(whole)["time"]]).unique()  # now, for a series holds its rows' memory
+        ticks = pl.concat([ticks, rows.select(whole)["time"]]).unique()  # a series keeps the memory of its rows
     pace = ticks.drop_nulls().sort().diff().median()
-    return max(SHORT, 5 * pace) if isinstance(pace, timedelta) else SHORT
+    return max(MIN_SILENCE, MAX_SILENT_INTERVALS * pace) if isinstance(pace, timedelta) else MIN_SILENCE

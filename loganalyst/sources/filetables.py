@@ -1,4 +1,4 @@
-"""One file of a run as its reader gave it, and what its rows must be told to stand among those of the other files."""
+"""One file of a run as its reader gave it, and the place of its rows among those of the other files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -23,9 +23,9 @@ _SOURCE = {
 
 
 class Facts(NamedTuple):
-    """What must be known of a file to place it: rows of points and distributions, its last session, its start; and
-    what the run is told by: the numbers of rows, the first and last time of a point or line; whether the values of all
-    points are 32-bit numbers; whether torchrun tells in it that the job failed; and when each start of the program was.
+    """Facts of a file. To place it: the number of rows of points and distributions, its last session, and its start.
+    For the run: the numbers of points and lines, the first and last time of a point or line, whether the values of all
+    points are 32-bit numbers, whether torchrun reports in it that the job failed, and the times of all program starts.
     """
 
     rows: int = 0
@@ -41,8 +41,8 @@ class Facts(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What a file's rows get to stand in the run: `shift` is added to its session numbers (which count from 0 in the
-    file), `prefix` goes before its metrics' names.
+    """The place of a file in the run: `shift` is added to its session numbers (which count from 0 in the file), and
+    `prefix` is put before the names of its metrics.
     """
 
     shift: int = 0
@@ -51,9 +51,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """A file of a run. `source` is its path within the run, `format` None where no reader knew it. The rows of big
-    tables are in `big`, `tables` holds the others'. `mark` is where its reading can go on; `again` says that it must be
-    read anew next time although it did not change.
+    """A file of a run. `source` is its path within the run, and `format` is None if no reader knew it. The rows of big
+    tables are in `big`, all others in `tables`. Reading can continue at `mark`. `again`: it must be read again next
+    time although it did not change.
     """
 
     source: str
@@ -71,19 +71,19 @@ class Part:
             yield from rows.frames()
 
     def height(self, name: str) -> int:
-        """How many rows of a table the file gave."""
+        """How many rows of a table the file has."""
         if name in BIG:
             return sum(rows.height for rows in self.big.get(name, ()))
         frame: pl.DataFrame = getattr(self.tables, name)
         return frame.height
 
 
-Reading = Callable[[Mark | None], Iterator[Tables]]  # what a file holds behind a mark; may return the next mark
+Reading = Callable[[Mark | None], Iterator[Tables]]  # yields the content after a mark; may return the next mark
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier reading of a file that only grew since: where it can go on, and the rows that stay."""
+    """An earlier reading of a file that only grew since: the mark where it can continue, and the rows that stay."""
 
     format: str
     mark: Mark
@@ -91,7 +91,7 @@ class Earlier:
 
 
 class Gathering:
-    """Takes a reader's batches one after another; big tables go to the spool."""
+    """Collects the batches of a reader; rows of big tables go to the spool."""
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
@@ -104,14 +104,14 @@ class Gathering:
 
     @property
     def some(self) -> bool:
-        """Whether anything was taken that is no gap."""
+        """Whether any rows but gaps were taken."""
         small = (
             frame for tables in self._small for name in SMALL if name != "gaps" for frame in [getattr(tables, name)]
         )
         return any(self._big.values()) or any(frame.height for frame in small)
 
     def read(self, reading: Reading, earlier: Earlier | None = None) -> Mark | None:
-        """Take the whole file; of one that was read before only what follows. Returns where the next time can go on."""
+        """Take the whole file, or only what follows an earlier reading. Returns the mark for the next time."""
         if earlier is not None:
             try:
                 self.take(earlier.kept())
@@ -125,13 +125,13 @@ class Gathering:
 
         def to_the_end() -> Iterator[Tables]:
             nonlocal mark
-            mark = yield from batches  # a generator's return value; None of any other iterator
+            mark = yield from batches  # a generator's return value; None for any other iterator
 
         self.take(to_the_end())
         return mark
 
     def take(self, batches: Iterable[Tables]) -> None:
-        """All of these batches."""
+        """Take all of these batches."""
         for batch in batches:
             self._facts = _more(self._facts, batch)
             for name in BIG:
@@ -143,7 +143,7 @@ class Gathering:
     def part(
         self, source: str, format_: str | None, size: int, mark: Mark | None = None, *, again: bool = False
     ) -> Part:
-        """What was taken, as a file of the run."""
+        """The rows that were taken, as a file of the run."""
         return Part(source, format_, size, Tables.concat(self._small), self._big, self._facts, mark, again)
 
 
@@ -167,7 +167,7 @@ def _more(facts: Facts, batch: Tables) -> Facts:
 
 
 def _single(values: pl.Series) -> bool:
-    bits = values.to_numpy()  # NULL is a NaN there, and 32 bits hold both
+    bits = values.to_numpy()  # NULL becomes NaN, which 32 bits can hold
     with np.errstate(over="ignore", invalid="ignore"):
         return bool((bits.astype(np.float32).astype(np.float64).view(np.int64) == bits.view(np.int64)).all())
 
@@ -177,13 +177,13 @@ def _known(times: Iterable[object]) -> list[datetime]:
 
 
 def placed(tables: Tables, source: str, place: Place) -> Tables:
-    """The rows as they stand in the run: under the file's path, with the run's sessions and metrics."""
+    """The rows in the form that they have in the run: with the file's path, and the run's sessions and metrics."""
     frames = {f.name: getattr(tables, f.name) for f in fields(Tables)}
     return replace(tables, **{name: place_rows(name, rows, source, place) for name, rows in frames.items()})
 
 
 def place_rows(name: str, rows: pl.DataFrame, source: str, place: Place) -> pl.DataFrame:
-    """The rows of one table as they stand in the run."""
+    """The rows of one table in the form that they have in the run."""
     if not rows.height or name == "checkpoints":
         return rows
     columns = [constant(source, rows.height, pl.String).alias(_SOURCE.get(name, "source"))]
@@ -195,7 +195,7 @@ def place_rows(name: str, rows: pl.DataFrame, source: str, place: Place) -> pl.D
 
 
 def changed(rows: pl.DataFrame, columns: Iterable[pl.Series]) -> pl.DataFrame:
-    """The frame with these columns in place of those of their names; without a query, as a small frame costs less."""
+    """The frame with these columns in place of those with the same names; for a small frame faster than a query."""
     frame = rows.clone()
     for column in columns:
         frame.replace_column(frame.get_column_index(column.name), column)
@@ -203,7 +203,7 @@ def changed(rows: pl.DataFrame, columns: Iterable[pl.Series]) -> pl.DataFrame:
 
 
 def unplace_rows(name: str, rows: pl.DataFrame, place: Place) -> pl.DataFrame:
-    """Placed rows as the file gave them, but for its path, which placing gives them again."""
+    """Placed rows in the form that the reader gave them, except for the path, which placing sets again."""
     columns = [pl.col("session") - pl.lit(place.shift, pl.Int32)] if name in _SESSION else []
     if name in _METRIC and place.prefix:
         columns.append(pl.col("metric").str.strip_prefix(place.prefix))

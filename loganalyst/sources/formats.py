@@ -1,4 +1,4 @@
-"""The readers there are, and which of them knows a file."""
+"""The readers, and the choice of the reader for a file."""
 
 from functools import cache
 from importlib import import_module
@@ -10,41 +10,41 @@ from typing import NamedTuple
 import loganalyst.sources
 from loganalyst.opening import opened
 
-HEAD = 1 << 16  # bytes of a file that a reader is shown to say whether it knows it
-PLAUSIBLE = 0.3  # below this no reader is asked: the file is not a log
+HEAD = 1 << 16  # bytes at the beginning of a file that a reader sees to recognise it
+PLAUSIBLE = 0.3  # below this confidence no reader is asked: the file is not a log
 
 
 @cache
 def formats() -> tuple[ModuleType, ...]:
-    """The readers: modules `reader` or `*_reader` in the folders beside this file, with NAME, sniff and read."""
+    """The readers: modules `reader` or `*_reader` in the folders next to this file, with NAME, sniff and read."""
     rooms = (f"loganalyst.sources.{m.name}" for m in iter_modules(loganalyst.sources.__path__) if m.ispkg)
     names = (f"{room}.{m.name}" for room in rooms for m in iter_modules(import_module(room).__path__))
     return tuple(import_module(name) for name in names if name.endswith("reader"))
 
 
 def likeliest(path: Path, head: bytes) -> tuple[float, ModuleType]:
-    """The reader surest of a file that begins with `head`, and how sure it is (0..1)."""
+    """The reader with the highest confidence (0..1) for a file that begins with `head`, after that confidence."""
     score, _, best = max((m.sniff(path, head), m.NAME, m) for m in formats())
     return score, best
 
 
 def reader(path: Path, head: bytes) -> ModuleType | None:
-    """The reader surest of the file, or None."""
+    """The reader with the highest confidence for the file; None if no reader knows it."""
     score, best = likeliest(path, head)
     return best if score >= PLAUSIBLE else None
 
 
 class Several(NamedTuple):
-    """The addresses (FILE#RUN) of the runs in a file, and `why` there may be more that cannot be read (empty: none)."""
+    """The addresses (FILE#RUN) of the runs in a file, and `why` there may be further runs that cannot be read."""
 
     runs: tuple[str, ...] = ()
     why: str = ""
 
 
 def runs_in(file: Path, seconds: float | None = None) -> Several:
-    """The runs in a file of a format that holds several, found within so many `seconds`; none in any other file."""
+    """The runs in a file whose format can hold several, found within `seconds`; none for any other file."""
     try:
-        if not file.is_file():  # a pipe would be waited for
+        if not file.is_file():  # opening a pipe would wait for its writer
             return Several()
         with opened(file) as handle:
             head = handle.read(HEAD)

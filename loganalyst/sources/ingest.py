@@ -1,4 +1,4 @@
-"""Every file of a run through the reader that knows it. One bad file never stops the rest."""
+"""Reads each file of a run with the reader that knows its format. One bad file never stops the others."""
 
 import errno
 import os
@@ -12,18 +12,23 @@ from types import ModuleType
 import polars as pl
 from polars.exceptions import PanicException
 
-from loganalyst import opening
+from loganalyst import opening, processes
+from loganalyst.limits import spare
 from loganalyst.model import UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discovery.joining import Joiner
-from loganalyst.sources.discovery.runs import discover, no_file
-from loganalyst.sources.files import address, compressed, manyfiles, sparse
-from loganalyst.sources.files.rowspool import WHOLE, Spool
+from loganalyst.sources.discovery.runs import discover, why_unreadable
+from loganalyst.sources.files import address, compressed, sparse
+from loganalyst.sources.files.rowspool import MAX_ROWS_IN_MEMORY, Spool
 from loganalyst.sources.filetables import Earlier, Gathering, Part, Reading
 from loganalyst.sources.formats import HEAD, reader
 from loganalyst.sources.text.patterns import userpatterns
 
+Named = tuple[Path, str]  # a file and its path within the run
+MIN_FILES_PER_PROCESS = 32  # to start a process takes as long as to read some ten small files
+MAX_FILE_BYTES = 16 << 20  # the rows of larger files would cost too much to send between processes
+MAX_EXPANSION = 100  # times its size that a compressed file is assumed to hold
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
 
@@ -34,13 +39,13 @@ def ingest(
     separate: bool = False,
     rules: Callable[[Path], Sequence[Path]] = lambda _: (),
 ) -> Run:
-    """Read the run at `path`, with job `logs` that belong to it and, unless `separate`, those that are found to.
+    """Read the run at `path` with its job `logs` and, unless `separate`, with further logs that are found to belong to
+    it.
 
-    `rules` gives the folders with rules of the user's own that hold for a run, by its root.
-
-    Raises SourceError where nothing could be read.
+    `rules` gives, for the root of a run, the folders with rules of the user's own. Raises SourceError if nothing could
+    be read.
     """
-    found, spool = discover(path), Spool(held=WHOLE)
+    found, spool = discover(path), Spool(held=MAX_ROWS_IN_MEMORY)
     if not separate:
         found = Joiner().join(found)
     root = found.root if found.root.is_dir() else found.root.parent
@@ -48,34 +53,56 @@ def ingest(
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
 
-    def here(file: Path, source: str) -> Part:
-        return part(file, source, spool)
-
-    def take(read: Part) -> None:
-        for rows in chain.from_iterable(read.big.values()):
-            spool.adopt(rows)
-
     with userpatterns.reading_with(rules(found.root)), opening.within(found.bounds(named)):
-        parts = manyfiles.parts(files, here, take, __name__, userpatterns.here().folders, opening.here())
-    return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
+        parts = _parts(files, spool)
+    return assemble(found.root, found, parts, [f"{relative(log, root)}: named with the run" for log in named]).whole()
 
 
-def stripe(files: Sequence[manyfiles.Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
-    """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold there, and so do
-    the `bounds`.
+def _parts(files: Sequence[Named], spool: Spool) -> list[Part]:
+    """The content of each file, in their order. If there are many small files, other processes read a share."""
+    rules, bounds = userpatterns.here().folders, opening.here()
+
+    def elsewhere(some: Sequence[Named]) -> Iterator[Part]:
+        for read in processes.stream(__name__, "stripe", some, rules, bounds):
+            for rows in chain.from_iterable(read.big.values()):
+                spool.adopt(rows)
+            yield read
+
+    return processes.in_stripes(files, processes_for(files), lambda named: part(*named, spool), elsewhere)
+
+
+def processes_for(
+    files: Sequence[Named], min_files: int = MIN_FILES_PER_PROCESS, max_size: int = MAX_FILE_BYTES
+) -> int:
+    """How many processes, this one among them, read the files fastest."""
+    ways = min(1 + spare(), len(files) // min_files)
+    return 1 if ways < 2 or any(_unpacked_size(file) > max_size for file, _ in files) else ways
+
+
+def _unpacked_size(file: Path) -> int:
+    try:
+        size = file.stat().st_size
+    except OSError:
+        return 0
+    return size * MAX_EXPANSION if compressed.SUFFIX.search(file.name) else size
+
+
+def stripe(files: Sequence[Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
+    """Some files of a run, read in another process, with the user's patterns in the folders `rules` and within
+    `bounds`.
     """
     with userpatterns.reading_with(rules), opening.within(bounds):
         yield from (part(file, source, Spool()) for file, source in files)
 
 
 def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None) -> Part:
-    """One file, or one run of a file (FILE#RUN); big tables go to the spool. Where the file only grew since `earlier`
-    and its reader can, just what was appended is read. Whatever is wrong with it is a gap.
+    """One file, or one run of a file (FILE#RUN); rows of big tables go to the spool. If the file only grew since
+    `earlier`, and its reader supports it, only the appended bytes are read. Any failure becomes a gap.
     """
     size, format_, rows = 0, None, Gathering(spool)
     file, run = address.split(named)
     try:
-        if why := no_file(file):
+        if why := why_unreadable(file):
             return _lost(source, why)
         if not (size := file.stat().st_size):
             return _lost(source, "empty file")
@@ -95,22 +122,22 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
         return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
         rows.take([_gap(source, _refused(error))])
-        again = not isinstance(error, OutsideError)  # a link that leads out stays one until it is another
+        again = not isinstance(error, OutsideError)  # a link that leads out stays one until the file changes
         return rows.part(source, format_ if rows.some else None, size, again=again)
-    except (Exception, PanicException) as error:  # a reader's defect on one file must not lose the others
+    except (Exception, PanicException) as error:  # a defect of a reader must not lose the other files
         rows.take([_gap(source, f"the reader failed ({type(error).__name__}: {error})")])
         return rows.part(source, format_ if rows.some else None, size)
 
 
 def _reading(module: ModuleType, file: Path, run: str | None) -> Reading:
-    """How the file is read behind a mark (None: from its beginning)."""
+    """The function that reads the file from a mark on (None: from its beginning)."""
     if run:
         return lambda _: module.read(file, run)
     return (lambda mark: module.resume(file, mark)) if hasattr(module, "resume") else lambda _: module.read(file)
 
 
 def _refused(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # reading writes nothing but temporary files
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # reading writes only temporary files
         return f"{tempfile.gettempdir()} is full ({error.strerror}), {UNREAD}; TMPDIR names another folder"
     return f"cannot be read ({error.strerror})"
 
@@ -121,7 +148,7 @@ def _head(file: Path) -> bytes:
 
 
 def _lost(source: str, why: str) -> Part:
-    """A file that gave nothing but this gap."""
+    """A file without rows, and with this gap."""
     return Part(source, None, 0, _gap(source, why))
 
 
@@ -130,7 +157,7 @@ def _gap(source: str, why: str) -> Tables:
 
 
 def accounting(path: Path) -> bool:
-    """Whether the file tells of a run's end but is no run: a scheduler's accounting, a rank's flight recorder."""
+    """Whether the file has facts about a run but is no run: a scheduler's accounting, a rank's flight recorder."""
     try:
         module = reader(path, _head(path))
     except OSError:

@@ -1,4 +1,4 @@
-"""Which start of the program a row belongs to: sessions counted per file become sessions of the run."""
+"""Sessions of a run: each file counts its own starts of the program, and these numbers are aligned over all files."""
 
 import re
 from collections.abc import Sequence
@@ -9,18 +9,19 @@ from loganalyst.sources.discovery import rotation
 from loganalyst.sources.filetables import Facts
 from loganalyst.sources.text.lines import owners
 
+# logs/attempt_2/rank_0.log: torchrun's folder for a start
 _ATTEMPT = re.compile(r"(?:^|/)attempt_(\d{1,6})/")
 
 Known = tuple[str, str, Facts]  # format, path within the run, facts of a file
 
 
 def shifts(files: Sequence[Known]) -> list[int]:
-    """What to add to each file's session numbers to make them sessions of the whole run.
+    """The number to add to each file's session numbers, so that they count the sessions of the whole run.
 
-    A restart in the same folder writes a new event file; a text log may hold several starts one after another; torchrun
-    gives each start a folder. Event files are ordered by their start, folder by folder (train/ and validation/ are one
-    program); a part of a rotated log goes on with the last session of the part before it; everything is
-    aligned at the last session, since the last start is the one that is judged.
+    A restart in the same folder writes a new event file. A text log may hold several starts one after another, and
+    torchrun makes a folder for each start. Event files are ordered by their start within each folder (train/ and
+    validation/ belong to one program). A part of a rotated log continues the last session of the part before it.
+    All files are aligned at the last session, because the last start is the one that is judged.
     """
     numbers = _event_files([(source, known) for fmt, source, known in files if fmt == "tensorboard"])
     numbers |= _texts([(source, known) for fmt, source, known in files if fmt == "text"])
@@ -34,9 +35,9 @@ def shifts(files: Sequence[Known]) -> list[int]:
 
 
 def _texts(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
-    """The first session of each log. One that tells of fewer starts than another, as the error stream of a job that was
-    requeued, ends with the last; that of a rank, which may not have come back, with the one in which it was last
-    written, by the other's times.
+    """The first session of each log. A log with fewer starts than another, such as the error stream of a requeued job,
+    ends with the last session. The log of a rank, which may not have come back, ends with the session in which it was
+    last written, by the times of the other log.
     """
     begin = _rotated(files)
     if attempts := _attempts(files):
@@ -56,13 +57,13 @@ def _texts(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
 
 
 def _starts(parts: Sequence[tuple[str, Facts]]) -> list[datetime]:
-    """When each session of a log began; fewer where that is not known of all."""
+    """The known start times of a log's sessions."""
     return [start for _, known in parts for start in known.starts if start is not None]
 
 
 def _attempts(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
-    """The session of each log below torchrun's `attempt_N`, of the attempts that left one. The launcher's own log is of
-    the last if it tells the end of the job, else what it complains of was gone over.
+    """The session of each log below torchrun's `attempt_N`, counted over the attempts that left a log. The launcher's
+    own log belongs to the last attempt if it reports the failure of the job; else the attempts survived its complaints.
     """
     found = {source: int(hit[1]) for source, _ in files if (hit := _ATTEMPT.search(source))}
     order = sorted(set(found.values()))
@@ -71,7 +72,7 @@ def _attempts(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
 
 
 def _rotated(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
-    """The first session of each part of a log: the last one of the part written before it."""
+    """The first session of each part of a rotated log: the last session of the part before it."""
     out: dict[str, int] = {}
     reached: dict[str, int] = {}
     for source, known in sorted(files, key=lambda file: rotation.order(file[0])):
@@ -82,7 +83,7 @@ def _rotated(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
 
 
 def _event_files(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
-    """The session of each event file: the latest start, of the folder with most starts, that is not after its own."""
+    """The session of each event file: the latest start before its own, in the folder with the most starts."""
     starts: dict[str, list[tuple[float, str]]] = {}
     for source, known in files:
         if known.rows:

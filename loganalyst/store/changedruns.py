@@ -1,4 +1,4 @@
-"""Which runs below some paths changed since they were read: one walk, one look into the memory, a `stat` a file."""
+"""The runs below some paths that changed since they were read: one walk, one query of the state, one `stat` a file."""
 
 import os
 import time
@@ -17,15 +17,16 @@ from loganalyst.sources.files.realpath import RealPaths
 from loganalyst.store import corrections, runreading
 from loganalyst.store.corrections import Corrections, Nearest
 from loganalyst.store.ledger import Seal, broken
-from loganalyst.store.state import Joined, Known, Note, Print, Remembered, State, fingerprint
+from loganalyst.store.notes import Joined, Known, Note, Print, Remembered, fingerprint
+from loganalyst.store.state import State
 
-SEVERAL = 2  # runs below a folder: to know that it holds runs, no more need be known
+MAX_ROOTS = 2  # runs that are noted below a folder: more are not needed to know that it holds several
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A run to read: its files with those joined to it, what to remember of it, what is `known` of it, and the folders
-    with `rules` of the user's own, and which settings were `chosen` for it.
+    """A run to read: its files with those joined to it, the note to remember, the earlier reading (`known`), the
+    folders with `rules` of the user's own, and the settings `chosen` for it.
     """
 
     found: Found
@@ -36,8 +37,8 @@ class Changed:
 
 
 class Settled(NamedTuple):
-    """A path with nothing to read: an unchanged run (`run` is its id), a copy of the file `original`, or `why` it could
-    not be read.
+    """A path with nothing to read: an unchanged run (`run` is its id), a copy of the file `original`, or a path that
+    could not be read (`why`).
     """
 
     path: str
@@ -47,39 +48,40 @@ class Settled(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """What is damaged in the store: the runs that are `lost`, `where` a big table of a run lies, and what is to be
-    `told` of it.
+    """Damage of the store: the runs that are `lost`, a function that gives the path of a big table of a run (`where`),
+    and the list of `faults` that is added to.
     """
 
     lost: set[str]
     where: Callable[[str, str], Path]
-    told: list[str]
+    faults: list[str]
 
     def done_to(self, id_: str, path: str, written: Mapping[str, Seal]) -> bool:
-        """Whether a big table of the run is not what was written."""
+        """Whether a big table of the run is damaged."""
         for name, sealed in written.items():
             if why := broken(self.where(name, id_), sealed):
-                self.told.append(f"{self.where(name, id_)}: {why}: {path} is read again")
+                self.faults.append(f"{self.where(name, id_)}: {why}: {path} is read again")
                 return True
         return False
 
 
 class Below:
-    """The runs at or below some `paths` by their ids, each once, as one walk finds them: `met`, and the `logs` that may
-    belong to others. `failed` are the paths that could not be walked. `seconds`: what a file may take to list its runs.
+    """The runs at or below some `paths` by their ids, each once, from one walk: `met`, and the `logs` that may belong
+    to other runs. `failed` are the paths that could not be walked. `seconds`: the time that a file may take to list its
+    runs.
     """
 
     def __init__(self, paths: Iterable[str | Path], seconds: float | None = None) -> None:
         self.paths = list(paths)
         self.real, self.failed = RealPaths(), list[Settled]()
         self.met, self.logs = dict[str, Listed](), dict[str, Listed]()
-        self._walks = dict[str, str]()  # of each root, the path below which it was found first
+        self._walks = dict[str, str]()  # by root: the path below which it was found first
         self.named = dict[str, list[str]]()
         for path in self.paths:
             roots = self.named.setdefault(place := os.path.realpath(path), [])
             for run in _below(path, self.failed, seconds):
-                root = self.real.of(run.root, real=run.real)
-                if root == place or len(roots) < SEVERAL:
+                root = self.real.resolve(run.root, real=run.real)
+                if root == place or len(roots) < MAX_ROOTS:
                     roots.append(root)
                 (self.logs if run.log else self.met).setdefault(id_of(root), run)
                 self._walks.setdefault(run.root, str(path))
@@ -94,8 +96,8 @@ class Below:
 def runs(
     below: Below, state: State, *, full: bool, trusted: bool = False, damage: Damage
 ) -> Iterator[Changed | Settled]:
-    """Every run `below`; logs that may belong to others last, for each is a run of its own only where no other takes
-    it. `full`: unchanged ones are to be read too; `trusted`: settings that lie in runs are obeyed.
+    """Every run `below`. Logs that may belong to other runs come last: they are runs only if no other run takes them.
+    `full`: unchanged runs are to be read too; `trusted`: settings that lie in runs are obeyed.
     """
     real, met, logs = below.real, below.met, below.logs
     yield from below.failed
@@ -113,31 +115,31 @@ def runs(
 
 def _files(log: Listed, real: RealPaths) -> list[str]:
     """The real paths of a log's files."""
-    return [real.of(file, real=log.real and file == log.root) for file in log.files]
+    return [real.resolve(file, real=log.real and file == log.root) for file in log.files]
 
 
 def _below(path: str | Path, failed: list[Settled], seconds: float | None) -> Iterator[Listed]:
-    """The runs at or below a path; copies, and what cannot be read, are added to `failed`."""
-    root, some = Path(os.path.abspath(path)), False
+    """The runs at or below a path; copies, and paths that cannot be read, are added to `failed`."""
+    root, found_any = Path(os.path.abspath(path)), False
     try:
         for found in listed(root, seconds):
             if found.files:
-                some = True
+                found_any = True
                 yield found
             elif found.original:
                 failed.append(Settled(found.root, original=found.original))
             else:
-                some |= bool(found.unread)
+                found_any |= bool(found.unread)
                 failed += [Settled(file, why=f"{file}: {why}") for file, why in found.unread]
-        if not some:
-            discover(root)  # which says why
+        if not found_any:
+            discover(root)  # raises the reason
     except (LogAnalystError, OSError) as error:
         failed.append(Settled(str(root), why=str(error)))
 
 
 class _Look:
-    """Compares runs with what is remembered of them. `taken` are the logs that were joined to one, `moved` is what to
-    remember anew of what lies near runs that are unchanged.
+    """Compares runs with what is remembered of them. `taken` are the logs that were joined to a run; `moved` has the
+    new surroundings of unchanged runs.
     """
 
     def __init__(self, joiner: Joiner, state: State, real: RealPaths, nearest: Nearest, damage: Damage) -> None:
@@ -147,11 +149,11 @@ class _Look:
         self.moved: dict[str, Joined] = {}
 
     def at(self, id_: str, run: Listed, before: Remembered | None) -> Changed | Settled:
-        corrected = self._nearest.of(self._real.of(run.root, real=run.real), alone=run.alone)
+        corrected = self._nearest.corrections(self._real.resolve(run.root, real=run.real), is_file=run.is_file)
         if before is not None and before.why is None and self._damage.done_to(id_, run.root, before.written):
             before = None
         if before is not None and before.joined.near == self._near(run, before.joined.jobs):
-            prints = _prints(run, before.joined)  # nothing need be opened
+            prints = _prints(run, before.joined)  # no file is opened
             if self._holds(fingerprint(_version(corrected), corrected.stamp, before.joined, prints), before):
                 return self._settled(id_, run, before.joined, before)
         found, note = self._joined(id_, run, corrected)
@@ -163,7 +165,7 @@ class _Look:
         return Changed(found, note, known, corrected.rules, corrected.chosen)
 
     def _near(self, run: Listed, jobs: Iterable[str]) -> str:
-        return "" if run.alone else self._joiner.near(self._real.of(run.root, real=run.real), jobs)
+        return "" if run.is_file else self._joiner.near(self._real.resolve(run.root, real=run.real), jobs)
 
     def _holds(self, print_: str, before: Remembered) -> bool:
         return print_ == before.fingerprint and (before.until is None or before.until >= self._now)
@@ -173,7 +175,7 @@ class _Look:
         return Settled(run.root, id_, before.why)
 
     def _joined(self, id_: str, run: Listed, corrected: Corrections) -> tuple[Found, Note]:
-        """The run with files from elsewhere that are its own, and what to remember of it."""
+        """The run with its files from elsewhere, and the note to remember."""
         found = run.found()
         whole = self._joiner.join(found)
         more = tuple(str(file) for file in whole.files[len(found.files) :])
@@ -183,11 +185,11 @@ class _Look:
 
 
 def _version(corrected: Corrections) -> str:
-    """Of what reads a run: other patterns read other lines."""
+    """The version of the program and the patterns: other patterns find other lines."""
     return f"{__version__} {corrected.patterns}" if corrected.patterns else __version__
 
 
 def _prints(run: Listed, joined: Joined) -> dict[str, Print]:
-    """Of a run's files, as they are now."""
-    folder = os.path.dirname(run.root) if run.alone else run.root
+    """The prints of a run's files as they are now."""
+    folder = os.path.dirname(run.root) if run.is_file else run.root
     return runreading.prints(folder, (*run.files, *joined.files, *run.checkpoints))

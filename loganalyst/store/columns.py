@@ -14,7 +14,7 @@ def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
 
 # fmt: off
 _OWN = {
-    # one row a run; the last three are its rows in the big tables
+    # one row for each run; the last three are the numbers of its rows in the big tables
     "runs": _schema(
         path=pl.String, name=pl.String, status=pl.String, formats=pl.String, framework=pl.String, host=pl.String,
         started=Time, ended=Time, job=pl.String, basis=pl.List(pl.String), suggested=pl.List(pl.String),
@@ -22,11 +22,11 @@ _OWN = {
         settings_ignored=pl.List(pl.String),
         points=pl.Int64, distributions=pl.Int64, lines=pl.Int64,
     ),
-    # one row a file of a run
+    # one row for each file of a run
     "sources": _schema(path=pl.String, format=pl.String, bytes=pl.Int64, points=pl.Int64, lines=pl.Int64),
-    # one row a run; `label` to `node` are of the first cause, as is `origin` (`ours`, or the file of a rule or pattern
-    # that is not); `why` of a run that could not be judged; `settings_obeyed` are `FILE: what`; `json` is the whole
-    # diagnosis, `version` that of the program and its rules, `reading` the stamp of what was judged
+    # one row for each run; `label` to `node` describe the first cause, as does `origin` (`ours`, or the file of a rule
+    # or pattern of the user's); `why` the run could not be judged; `settings_obeyed` are `FILE: what`; `json` is the
+    # whole diagnosis, `version` that of the program and its rules, `reading` the stamp of the reading that was judged
     "diagnoses": _schema(
         status=pl.String, label=pl.String, confidence=pl.Float64,
         cause=pl.String, issue=pl.String, severity=pl.String, verdict=pl.String, step=pl.Int64, file=pl.String,
@@ -35,11 +35,11 @@ _OWN = {
         settings_ignored=pl.List(pl.String),
         json=pl.String, version=pl.String, reading=pl.Int64,
     ),
-    # what the user confirmed: the rule (NULL: a label alone, or healthy) and label that are true of a run
+    # what the user confirmed: the rule (NULL: only a label, or healthy) and label that are true of a run
     "truths": _schema(path=pl.String, cause=pl.String, label=pl.String, note=pl.String, time=Time),
-    # a finding that `scan` has told (state `told`) or was about to tell (`telling`)
+    # a finding that `scan` has reported (state `told`) or was about to report (`telling`)
     "reported": _schema(finding=pl.String, state=pl.String, time=Time),
-    # what became of a cause of the run `old`: one row a cause; `fix` is what was changed, `lineage` what both belong to
+    # the outcome of a cause of the run `old`: one row for each cause; `fix` is the change, `lineage` is shared
     "verifications": _schema(
         old=pl.String, old_path=pl.String, path=pl.String, lineage=pl.String, cause=pl.String, label=pl.String,
         outcome=pl.String, applied=pl.Boolean, fix=pl.String, time=Time,
@@ -57,12 +57,12 @@ READ = (
     "sessions",
     "sources",
     "runs",
-)  # small tables; the last makes it count
+)  # small tables; a row of the last one makes the rows of the others count
 JUDGED = ("features", "feature_sources", "findings", "diagnoses")  # the same
-# What cannot be made again from the runs: no row is dropped. Of rows that agree in these columns the newest counts
+# Tables that cannot be made again from the runs: no row is dropped. Of rows equal in these columns the newest counts
 KEPT = {"truths": ["run_id"], "reported": ["finding"], "verifications": ["run_id", "old", "cause"]}
 ALL_TABLES = (*BIG, *READ, *JUDGED, *KEPT)
-SEALS = "seals"  # column of `runs` that no reader is shown: the seals of the run's big tables, as JSON
+SEALS = "seals"  # a hidden column of `runs`: the seals of the run's big tables, as JSON
 
 
 @cache

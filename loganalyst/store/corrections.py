@@ -1,4 +1,4 @@
-"""What the user's loganalyst.yaml says of each run: where it says something else than it did, a run has changed."""
+"""The user's loganalyst.yaml for each run: if its corrections change, the run counts as changed."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -14,8 +14,8 @@ from loganalyst.sources.text.patterns import userpatterns
 
 
 class Corrections(NamedTuple):
-    """What holds for a run: a `stamp` of the files found and the rules they name, one of the log-line `patterns` among
-    them (both empty where there are none), the folders of those rules, and which file is obeyed.
+    """The corrections of a run: a `stamp` of the files found and the rules they name, a stamp of the log-line
+    `patterns` among them (both empty if there are none), the folders of those rules, and the file that is obeyed.
     """
 
     stamp: str = ""
@@ -25,36 +25,36 @@ class Corrections(NamedTuple):
 
 
 class Nearest:
-    """The corrections of many runs below the folders `named`; every file is read once."""
+    """The corrections of many runs below the folders `named`; each file is read once."""
 
     def __init__(self, named: Iterable[str], *, trusted: bool = False) -> None:
         self._finder = Finder(named, trusted=trusted)
         self._read: dict[Chosen, Corrections] = {Chosen(): Corrections()}
 
-    def of(self, run: str, *, alone: bool = False) -> Corrections:
-        """Those that hold for the run with this real path; `alone`: it is a file."""
-        chosen = self._finder.of(run, alone=alone)
+    def corrections(self, run: str, *, is_file: bool = False) -> Corrections:
+        """The corrections for the run at this real path."""
+        chosen = self._finder.chosen(run, is_file=is_file)
         if chosen not in self._read:
             self._read[chosen] = _read(chosen)
         return self._read[chosen]
 
 
 def folders(runs: Mapping[str, list[str]]) -> list[str]:
-    """At or above which folders settings are the user's, by what was named and the roots of two runs met there (real
-    paths): each folder that was named, but of one that is a run itself, or the working directory of a single one, that
-    above it.
+    """The folders at or above which settings are the user's. `runs` maps each path that the user named to the roots of
+    at most two runs met there (real paths). A named folder counts itself, unless it is a run or the working directory
+    of a single run: then the folder above it counts.
     """
     return [place if _of_runs(place, roots) else os.path.dirname(place) for place, roots in map(_folder, runs.items())]
 
 
 def _folder(named: tuple[str, list[str]]) -> tuple[str, list[str]]:
-    """A file that was named stands for its folder, which holds no other run as far as the user says."""
+    """For a named file, its folder, which counts as a run of its own; else the named folder and its runs."""
     place, roots = named
     return (place, roots) if os.path.isdir(place) else (os.path.dirname(place), [os.path.dirname(place)])
 
 
 def _of_runs(place: str, roots: list[str]) -> bool:
-    """Whether a folder holds runs and is none: one run lies in it, or where its tracker puts what a program logs."""
+    """Whether a folder holds runs and is no run itself: several runs, or one outside of a tracker's folders."""
     if place in roots or len(roots) != 1:
         return place not in roots
     first, *deeper = os.path.relpath(roots[0], place).split(os.sep)
@@ -62,7 +62,7 @@ def _of_runs(place: str, roots: list[str]) -> bool:
 
 
 def _read(chosen: Chosen) -> Corrections:
-    """A file that is not valid changes nothing of the reading; judging says what is wrong with it."""
+    """The corrections of a file. A file that is not valid does not change the reading; judging reports it."""
     try:
         rules = chosen.read().rules
         patterns, state = (

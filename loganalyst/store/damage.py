@@ -1,4 +1,4 @@
-"""Whose rows a damaged file of a store costs: nobody gets fewer rows than were written without being told.
+"""The runs that lose rows by a damaged file of a store. Missing rows are always an error, never an empty table.
 
 A damaged segment stays in the ledger until all runs that had rows in it were read again (or judged again).
 """
@@ -13,13 +13,13 @@ from loganalyst.store.ledger import HEALING, DamagedError
 if TYPE_CHECKING:
     from loganalyst.store.tablefiles import Folder
 
-SHOWN = 3  # runs that an error names
+MAX_NAMED_RUNS = 3  # in an error
 JUDGED_AGAIN = "they are judged again by the next command that can write the store"
 BACKUP = "restore the file from a backup, or `loganalyst ingest` sets it aside"
 
 
 def check(folder: "Folder", name: str, only: set[str] | None = None) -> None:
-    """Raise DamagedError where rows of a small table are missing that count; of `only` these runs, or (None) of any."""
+    """Raise DamagedError where rows of a small table are missing: of the runs `only`, or (None) of any run."""
     group = group_of(name)
     damaged = {**folder.damaged(name), **folder.damaged(group[-1])}
     if not damaged:
@@ -33,11 +33,11 @@ def check(folder: "Folder", name: str, only: set[str] | None = None) -> None:
         runs, unknown = runs & only, unknown and not only.issubset(folder.counting(group[-1])["run_id"])
     if runs or unknown:
         allowed = HEALING if name in READ else JUDGED_AGAIN
-        raise DamagedError(file, f"{why}: rows of {name} are missing, {of(folder, runs)}", allowed)
+        raise DamagedError(file, f"{why}: rows of {name} are missing, {named(folder, runs)}", allowed)
 
 
 def check_big(folder: "Folder", name: str) -> None:
-    """Raise DamagedError where a big table of a run is not what was written."""
+    """Raise DamagedError where a big table of a run is damaged."""
     runs = folder.heights(name)
     rows = ((run, path, folder.unsound(name, run, seals)) for run, path, seals in runs.iter_rows())
     if found := [row for row in rows if row[2]]:
@@ -46,18 +46,18 @@ def check_big(folder: "Folder", name: str) -> None:
 
 
 def lost(file: Path, why: str, paths: list[str]) -> DamagedError:
-    """The error where a big table of runs at these paths is damaged, in the first one's `file`."""
-    shown = ", ".join(paths[:SHOWN]) + (", …" if len(paths) > SHOWN else "")
+    """The error for a damaged big table of the runs at these paths; `file` is that of the first run."""
+    shown = ", ".join(paths[:MAX_NAMED_RUNS]) + (", …" if len(paths) > MAX_NAMED_RUNS else "")
     return DamagedError(file, f"{why}: rows of {file.stem} are missing, of {len(paths):,} runs ({shown})", HEALING)
 
 
 def group_of(name: str) -> tuple[str, ...]:
-    """The tables that are written together with this one; the last of them says what counts."""
+    """The tables that are written together with this one; the last of them decides which rows count."""
     return READ if name in READ else JUDGED if name in JUDGED else (name,)
 
 
 def affected(folder: "Folder", group: tuple[str, ...], damaged: Iterable[Path] | None = None) -> set[str]:
-    """The runs that had rows in damaged segments (None: all) of these tables, and have no newer ones."""
+    """The runs that had rows in damaged segments of these tables (None: in all), and have no newer rows."""
     if damaged is None:
         damaged = [file for name in group for file in folder.damaged(name)]
     spans = {folder.span(file) for file in damaged}
@@ -69,15 +69,17 @@ def affected(folder: "Folder", group: tuple[str, ...], damaged: Iterable[Path] |
     for first, last in spans:
         had = {run for name in group for run in folder.within(name, first, last)}
         found |= {run for run in had if max(newest.get(run, 0), dropped.get(run, 0)) <= last}
-    if group is JUDGED and found:  # those that were dropped are not judged again
+    if group is JUDGED and found:  # runs that were dropped are not judged again
         found &= affected(folder, READ).union(folder.counting(READ[-1])["run_id"])
     return found
 
 
-def of(folder: "Folder", runs: set[str]) -> str:
-    """Whose rows they are."""
+def named(folder: "Folder", runs: set[str]) -> str:
+    """The runs in words, for an error."""
     if not runs:
-        return "and it is not known of which runs"
+        return "of unknown runs"
     paths = folder.paths(runs)
-    shown = ", ".join(paths.get(run) or run for run in sorted(runs)[:SHOWN]) + (", …" if len(runs) > SHOWN else "")
+    shown = ", ".join(paths.get(run) or run for run in sorted(runs)[:MAX_NAMED_RUNS]) + (
+        ", …" if len(runs) > MAX_NAMED_RUNS else ""
+    )
     return f"of {len(runs):,} runs ({shown})"

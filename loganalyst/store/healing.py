@@ -1,4 +1,4 @@
-"""What who writes a store does first about damage: rows are read or judged again; what cannot be is set aside."""
+"""Repair of a damaged store, before each write: rows are read or judged again, or the damaged file is set aside."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -7,16 +7,16 @@ from pathlib import Path
 
 from loganalyst.sources.files import address
 from loganalyst.store.columns import JUDGED, KEPT, READ
-from loganalyst.store.damage import affected, of
+from loganalyst.store.damage import affected, named
 from loganalyst.store.ledger import DamagedError
 from loganalyst.store.tablefiles import Folder
 
-Places = Mapping[str, tuple[str, bool]]  # path of each run that is remembered, by id, and whether it could be read
+Places = Mapping[str, tuple[str, bool]]  # by id of each remembered run: its path, and whether it could be read
 
 
 @dataclass
 class Healing:
-    """What came of it: runs whose rows are `lost`, to be read again, runs that are `gone` for good, and `faults`."""
+    """The result: runs that `lost` rows and are read again, runs that are `gone` for good, and `faults` in words."""
 
     lost: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -24,7 +24,7 @@ class Healing:
 
 
 def heal(folder: Folder, places: Callable[[], Places], forget: Callable[[], None]) -> Healing:
-    """Put right what can be; `forget` all runs where it is not known what is missing. Only for who holds the lock."""
+    """Repair what can be repaired; `forget` all runs if it is unknown what is missing. Only for the lock's holder."""
     done = Healing()
     try:
         before = folder.ledger().text()
@@ -49,7 +49,7 @@ def _damaged(folder: Folder, group: tuple[str, ...]) -> dict[Path, str]:
 
 
 def _read_again(folder: Folder, damaged: Mapping[Path, str], known: Places, done: Healing) -> None:
-    """Find the runs that lost rows. Those that are gone from the disk are no runs of the store any more."""
+    """Find the runs that lost rows. Runs that are gone from the disk leave the store."""
     runs = affected(folder, READ, damaged)
     if any(file.parent.name == READ[-1] for file in damaged):
         runs |= {run for run, (_, read) in known.items() if read} - set(folder.counting(READ[-1])["run_id"])
@@ -63,15 +63,17 @@ def _read_again(folder: Folder, damaged: Mapping[Path, str], known: Places, done
     ]
     done.lost = runs - gone
     if done.lost:
-        done.faults += [f"{file}: {why}: rows are read again, {of(folder, done.lost)}" for file, why in damaged.items()]
+        done.faults += [
+            f"{file}: {why}: rows are read again, {named(folder, done.lost)}" for file, why in damaged.items()
+        ]
     else:
         folder.forget(damaged)
 
 
 def _judge_again(folder: Folder, damaged: Mapping[Path, str], done: Healing) -> None:
-    """Nothing need be done for runs that were judged in what is damaged: they count as not judged."""
+    """Report the runs whose diagnoses are damaged. They count as not judged, so nothing else is needed."""
     if runs := affected(folder, JUDGED, damaged):
-        done.faults += [f"{file}: {why}: rows are judged again, {of(folder, runs)}" for file, why in damaged.items()]
+        done.faults += [f"{file}: {why}: rows are judged again, {named(folder, runs)}" for file, why in damaged.items()]
     else:
         folder.forget(damaged)
 
@@ -81,11 +83,11 @@ def _there(path: str) -> bool:
 
 
 def _set_aside(folder: Folder, name: str, file: Path, why: str) -> str:
-    """Let a segment of what cannot be made again count no more; what is left of it is kept."""
+    """Remove a segment that cannot be made again from the ledger; the rest of the file is kept in `damaged/`."""
     folder.forget([file])
     aside, left = folder.path / "damaged" / f"{name}-{file.name}", ""
     if os.path.lexists(file):
         aside.parent.mkdir(exist_ok=True)
         file.replace(aside)
-        left = f"; what is left of it is {aside}"
+        left = f"; the rest of it is {aside}"
     return f"{file}: {why}: rows of {name} are lost{left}"

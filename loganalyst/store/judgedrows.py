@@ -1,4 +1,4 @@
-"""Runs judged: what is stored of a diagnosis, as rows of the small tables."""
+"""Diagnoses of runs as rows of the store's small tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from loganalyst.store.tablefiles import Folder, schema
 
 @dataclass(frozen=True)
 class Task:
-    """A run to judge: the store's folder, what the small tables have of the run, and the stamp of its reading."""
+    """A run to judge: the store's folder, the run's rows of the small tables, and the stamp of its reading."""
 
     folder: Path
     run_id: str
@@ -28,15 +28,13 @@ class Task:
 
     @property
     def path(self) -> str:
-        """The run's path."""
+        """The path of the run."""
         return str(self.small["runs"]["path"][0])
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of it: the status of the diagnosis and the rows of each judged table; or the `damage` that keeps
-    the run from being judged.
-    """
+    """The result: the status of the diagnosis and the rows of each judged table; or the `damage` that prevents it."""
 
     task: Task
     status: str
@@ -46,18 +44,18 @@ class Judged:
 
 @cache
 def version() -> str:
-    """Of the program and the rules it judges by: a diagnosis of another one is made anew."""
+    """The version of the program and its rules. Diagnoses of another version are made again."""
     return f"{__version__} {rulefiles.our_digest()}"
 
 
 def tasks(folder: Folder, readings: Mapping[str, int]) -> Sequence[Task]:
-    """The runs to judge, by id with the stamp of their reading."""
+    """The runs to judge; `readings` maps their ids to the stamps of their readings."""
     found = runrows.small(folder, list(readings))
     return [Task(folder.path, id_, rows, readings[id_]) for id_, rows in found.items()]
 
 
 def judge(task: Task) -> Judged:
-    """Judge one run; where that fails its diagnosis has status `unreadable`."""
+    """Judge one run. If that fails, its diagnosis has the status `unreadable`."""
     from loganalyst import pipeline
 
     try:
@@ -66,12 +64,15 @@ def judge(task: Task) -> Judged:
         return Judged(task, "unreadable", {}, error)
     except LogAnalystError as error:
         return given_up(task, str(error))
-    except (Exception, pl.exceptions.PanicException) as error:  # a defect that one run shows must not lose the others
+    except (
+        Exception,
+        pl.exceptions.PanicException,
+    ) as error:  # a defect that shows in one run must not lose the others
         return given_up(task, f"{task.path}: {type(error).__name__}: {error}")
 
 
 def given_up(task: Task, why: str) -> Judged:
-    """A run that could not be judged. It is not tried again until it, the program or the rules change."""
+    """A run that could not be judged. It is judged again when it, the program or the rules change."""
     run = Run(id=task.run_id, path=Path(task.path), name=Path(task.path).name)
     return _judged(task, Diagnosis(run=run, status="unreadable", confidence=1.0, summary={"why": why}))
 
@@ -81,8 +82,8 @@ def _judged(task: Task, diagnosis: Diagnosis) -> Judged:
 
 
 def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.DataFrame]:
-    """The diagnosis as one frame of each judged table, of which columns may be missing where nothing is known of them;
-    `reading` is the stamp of what was judged.
+    """The diagnosis as one frame for each judged table; unknown columns may be missing. `reading` is the stamp of the
+    reading that was judged.
     """
     run_id = diagnosis.run.id
     seen = diagnosis.features.witnesses
@@ -109,17 +110,17 @@ def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.Da
 
 
 def _features(run_id: str, found: Features) -> pl.DataFrame:
-    """The row of those features that are known: most are not, and each would cost."""
+    """A row with the known features only: most features are unknown, and each column costs time."""
     known = {name: value for name, value in found.values.items() if value is not None}
     dtypes = schema("features")
     return pl.DataFrame([pl.Series(n, [value], dtype=dtypes[n]) for n, value in {"run_id": run_id, **known}.items()])
 
 
 def _cause(cause: Cause) -> dict[str, Any]:
-    """What the table says of the first cause; `says` is the evidence that counts most."""
-    told = [e.text for e in cause.evidence if e.holds]
+    """The columns of the first cause; `says` is its strongest evidence."""
+    texts = [e.text for e in cause.evidence if e.holds]
     return {
         "label": cause.label, "cause": cause.id, "issue": cause.issue, "severity": cause.severity,
         "verdict": cause.verdict, "step": cause.onset_step, "file": cause.file, "line": cause.line, "node": cause.node,
-        "says": told[0] if told else None, "origin": cause.origin,
+        "says": texts[0] if texts else None, "origin": cause.origin,
     }  # fmt: skip

@@ -1,8 +1,8 @@
-"""What must lie in a store's folder, written down, so that what is gone or damaged does not pass for no rows.
+"""The ledger: a list of the files that a store's folder must have, so that a lost file is not mistaken for no rows.
 
-`tables/ledger` has each segment of the small tables with its seal; the seals of a run's big tables stand in its row of
-`runs`. A seal holds while size and time of change are as they were; where the time is another one, as in a copied
-store, the content decides. The ledger is replaced as a whole, after everything it names is on disk.
+`tables/ledger` lists each segment of the small tables with its seal. The seals of a run's big tables are in its row of
+`runs`. A seal holds while size and modification time are the same; if the time differs, as in a copied store, the
+content decides. The ledger is replaced as a whole, after all files that it names are on disk.
 """
 
 import json
@@ -20,7 +20,7 @@ from loganalyst.errors import StoreError
 
 NAME = "ledger"
 HEALING = "`loganalyst ingest PATH --store DIR`, or `audit`, reads them again"
-_CHUNK = 1 << 20  # bytes
+_CHUNK_BYTES = 1 << 20
 _PRIME = 0x100000001B3
 
 
@@ -29,7 +29,7 @@ class DamagedError(StoreError):
 
 
 class Seal(NamedTuple):
-    """A file as it was written: bytes, time of change in nanoseconds, and a digest of its content."""
+    """A file as it was written: size in bytes, modification time in nanoseconds, and a digest of its content."""
 
     size: int
     mtime: int
@@ -43,7 +43,7 @@ def seal(file: Path) -> Seal:
 
 
 def broken(file: Path, sealed: Seal) -> str:
-    """Why a file is not the one that was sealed; empty where it is."""
+    """Why a file is not the sealed one; empty if it is."""
     try:
         found = os.stat(file)
         if not S_ISREG(found.st_mode):
@@ -60,10 +60,10 @@ def broken(file: Path, sealed: Seal) -> str:
 
 
 def _digest(file: Path) -> int:
-    """The sums of the words of each MiB, folded: ten times as fast as a checksum, and no guard against forgers."""
+    """The sums of the 64-bit words of each MiB, folded. Ten times as fast as a checksum; no protection from forgery."""
     found = 0
     with file.open("rb") as handle:
-        while data := handle.read(_CHUNK):
+        while data := handle.read(_CHUNK_BYTES):
             words = np.frombuffer(data.ljust(-(-len(data) // 8) * 8, b"\0"), np.uint64)
             found = (found * _PRIME + int(words.sum(dtype=np.uint64))) % (1 << 63)
     return found
@@ -71,8 +71,8 @@ def _digest(file: Path) -> int:
 
 @dataclass
 class Ledger:
-    """The `segments` of each small table by file name; seals of big tables that are being put in place (`pending`, by
-    run); and the stamps up to which rows of runs that cannot be made again do not count (`dropped`).
+    """The `segments` of each small table by file name; the seals of big tables that are being put in place (`pending`,
+    by run); and the stamps up to which rows of lost runs do not count (`dropped`).
     """
 
     segments: dict[str, dict[str, Seal]] = field(default_factory=dict)
@@ -80,13 +80,13 @@ class Ledger:
     dropped: dict[str, int] = field(default_factory=dict)
 
     def text(self) -> bytes:
-        """As it is written: a checksum, then JSON."""
+        """The content of the file: a checksum, then JSON."""
         body = json.dumps([self.segments, self.pending, self.dropped]).encode()
         return b"%08x\n%s" % (zlib.crc32(body), body)
 
 
 def load(tables: Path) -> Ledger:
-    """The ledger in the folder `tables`. Raises DamagedError where it is damaged, or gone though there are segments."""
+    """The ledger in the folder `tables`. Raises DamagedError if it is damaged, or missing although segments exist."""
     file = tables / NAME
     try:
         head, _, body = file.read_bytes().partition(b"\n")
@@ -107,10 +107,10 @@ def _seals(found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Seal]]
 
 
 def read(text: str | None) -> dict[str, Seal]:
-    """The seals of a run's big tables as they stand in its row of `runs`; none where it was written without."""
+    """The seals of a run's big tables from the text in its row of `runs`; none if the row has no text."""
     return {name: Seal(*sealed) for name, sealed in json.loads(text or "{}").items()}
 
 
 def written(seals: Mapping[str, Seal]) -> str:
-    """What `read` reads."""
+    """Seals as text that `read` reads."""
     return json.dumps(seals)

@@ -1,7 +1,7 @@
-"""One process writes a store at a time. Readers need no lock.
+"""The lock of a store: one process writes at a time, and readers need no lock.
 
-On a local disk the lock is that of a SQLite file, which the system lets go of when its holder dies. On a network file
-system such locks may not work; there it is a file that only one can create, which tells who holds it.
+On a local disk it is the lock of a SQLite file, which the system releases when its holder dies. On a network file
+system such locks may not work. There it is a file that only one process can create, and that names its holder.
 """
 
 import json
@@ -17,31 +17,34 @@ from typing import Any
 
 from loganalyst.errors import StoreError
 
-# names of file systems in /proc/self/mountinfo; elsewhere than on Linux a store is taken to be on a local disk
+# Names of file systems in /proc/self/mountinfo. On other systems than Linux a store counts as on a local disk.
 NETWORK = {
     "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "cvmfs", "fhgfs", "fuse.ceph", "fuse.glusterfs", "fuse.juicefs",
     "fuse.s3fs", "fuse.sshfs", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "orangefs", "panfs", "pvfs2",
     "smb3", "smbfs", "virtiofs", "wekafs",
 }  # fmt: skip
-BEAT = 20.0  # seconds between signs of life of who holds a lock file
-STALE = 600.0  # seconds without one after which the lock of another machine is taken away
-LOOK = 0.2  # seconds between two looks at a lock file that another holds
+HEARTBEAT_SECONDS = 20.0  # between signs of life of the holder of a lock file
+STALE_SECONDS = 600.0  # without a sign of life, after which the lock of another machine is broken
+POLL_SECONDS = 0.2  # between two looks at a lock file of another process
 
 
 @contextmanager
 def writing(folder: Path, patience: float) -> Iterator[None]:
-    """Be the one who writes. Raises StoreError where another is, for longer than `patience` seconds; OSError."""
-    with _lock_file(folder, patience) if on_network(folder) else _lock_database(folder, patience):
+    """Hold the lock of the store. Raises StoreError where another process holds it for longer than `patience` seconds,
+    and OSError.
+    """
+    with lock_file(folder, patience) if on_network(folder) else _lock_database(folder, patience):
         yield
 
 
 def on_network(folder: Path, mounts: str = "/proc/self/mountinfo") -> bool:
-    """Whether the folder lies on a network file system, by the table of what is mounted where."""
+    """Whether the folder lies on a network file system, according to the table of mounts."""
     try:
         rows = [line.split() for line in Path(mounts).read_text(encoding="utf-8", errors="replace").splitlines()]
     except OSError:
         return False
     real = Path(os.path.realpath(folder))
+    # 30 22 0:5 / /home rw shared:2 - nfs4 server:/home rw: the mount point is the fifth field; `-` precedes the type
     kinds = {row[4].replace("\\040", " "): row[row.index("-") + 1] for row in rows if "-" in row[:-1]}
     return next((kinds[str(p)] for p in (real, *real.parents) if str(p) in kinds), "") in NETWORK
 
@@ -53,7 +56,7 @@ def _busy(folder: Path, who: str) -> StoreError:
 @contextmanager
 def _lock_database(folder: Path, patience: float) -> Iterator[None]:
     file = folder / "lock.sqlite"
-    if file.exists() and file.stat().st_size:  # it is never written to: somebody else did
+    if file.exists() and file.stat().st_size:  # we never write to it: another program did
         os.truncate(file, 0)
     with closing(sqlite3.connect(file, timeout=patience, isolation_level=None)) as database:
         try:
@@ -66,16 +69,19 @@ def _lock_database(folder: Path, patience: float) -> Iterator[None]:
 
 
 @contextmanager
-def _lock_file(folder: Path, patience: float) -> Iterator[None]:
+def lock_file(
+    folder: Path, patience: float, heartbeat: float = HEARTBEAT_SECONDS, poll: float = POLL_SECONDS
+) -> Iterator[None]:
+    """Hold the lock file of a store on a network file system; errors as of `writing`."""
     file, deadline = folder / "lock", time.monotonic() + patience
     while not _create(file):
         _break_stale(file)
         if time.monotonic() > deadline:
             holder = _holder(file)
             raise _busy(folder, f"process {holder.get('pid')} on {holder.get('host')} (its lock is {file})")
-        time.sleep(min(LOOK, patience))
+        time.sleep(min(poll, patience))
     stop = threading.Event()
-    beat = threading.Thread(target=_beat, args=(file, stop), daemon=True)
+    beat = threading.Thread(target=_beat, args=(file, stop, heartbeat), daemon=True)
     beat.start()
     try:
         yield
@@ -96,14 +102,14 @@ def _create(file: Path) -> bool:
     return True
 
 
-def _beat(file: Path, stop: threading.Event) -> None:
-    while not stop.wait(BEAT):
+def _beat(file: Path, stop: threading.Event, seconds: float) -> None:
+    while not stop.wait(seconds):
         with suppress(OSError):
             os.utime(file)
 
 
 def _holder(file: Path) -> dict[str, Any]:
-    """Who holds the lock; nothing where that cannot be read (it is being written, or gone)."""
+    """The holder of the lock; empty if the file cannot be read (it is being written, or gone)."""
     try:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError):
@@ -112,12 +118,12 @@ def _holder(file: Path) -> dict[str, Any]:
 
 
 def _break_stale(file: Path) -> None:
-    """Remove a lock whose holder is dead; of several who see that one does."""
+    """Remove a lock whose holder is dead. Of several processes that notice, one does it."""
     if not _stale(file):
         return
     breaking = file.with_suffix(".breaking")
     with suppress(OSError):
-        if time.time() - breaking.stat().st_mtime > STALE:  # whoever was at it is dead too
+        if time.time() - breaking.stat().st_mtime > STALE_SECONDS:  # that process is dead too
             breaking.unlink()
     if _create(breaking):
         try:
@@ -132,13 +138,13 @@ def _stale(file: Path) -> bool:
     if holder.get("host") == socket.gethostname() and isinstance(holder.get("pid"), int):
         return not _alive(holder["pid"]) or holder.get("started") != _started(holder["pid"])
     try:
-        return _now(file.parent) - file.stat().st_mtime > STALE
+        return _now(file.parent) - file.stat().st_mtime > STALE_SECONDS
     except OSError:
         return False
 
 
 def _now(folder: Path) -> float:
-    """The time by the clock that also gives the files of this folder their times."""
+    """The time by the clock of the file server, which sets the times of files in this folder."""
     probe = folder / f".clock-{socket.gethostname()}-{os.getpid()}"
     try:
         probe.touch()
@@ -158,7 +164,7 @@ def _alive(pid: int) -> bool:
 
 
 def _started(pid: int) -> str | None:
-    """When a process began, as the system counts: a number that is given again does not pass for its holder."""
+    """The start time of a process in the system's count: it distinguishes a reused process number from the holder."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -1,4 +1,4 @@
-"""What the tables of a store and their columns mean, as `DESCRIBE` says it."""
+"""The meanings of the tables of a store and their columns, as `DESCRIBE` prints them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -28,12 +28,12 @@ TABLES: Mapping[str, str] = {
     "feature_sources": "the place where a feature's value was seen",
     "findings": "a change in a curve",
     "diagnoses": "the diagnosis of a run, with its first cause",
-    "truths": "what a user confirmed of a run",
+    "truths": "a truth of a run that a user confirmed",
     "reported": "a finding that `loganalyst scan` reported",
-    "verifications": "what became of a cause in the run made after a fix",
+    "verifications": "the outcome of a cause in the run made after a fix",
 }
 
-# (unit, meaning) of columns that mean the same in every table; `_OWN` says where one does not
+# (unit, meaning) of columns that mean the same in every table; `_OWN` has the exceptions
 _SHARED: Mapping[str, tuple[str, str]] = {
     "run_id": ("", "the run: first 12 hexadecimal digits of blake2b of its real path"),
     "session": ("", "start of the program, from 0"),
@@ -77,13 +77,13 @@ _OWN: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "lines": {
         "pattern": ("", "pattern of rules/text that matched"),
-        "part": ("", "what the line is part of, such as a traceback"),
-        "captures": ("JSON", "what the pattern captured, by name"),
+        "part": ("", "what the line is to the run: root, consequence, symptom, end, ..."),
+        "captures": ("JSON", "captures of the pattern, by name"),
         "text": ("", "the line"),
     },
     "blocks": {
         "block": ("", "number of the block in its file, from 0"),
-        "kind": ("", "what it is: python, torchrun, ..."),
+        "kind": ("", "python, torchrun, ..."),
         "exception": ("", "class of the exception"),
         "message": ("", "message of the exception"),
         "parent": ("", "the block that led to this one"),
@@ -138,7 +138,7 @@ _OWN: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "record": ("", "number of the record in the dump"),
     },
     "process_groups": {
-        "description": ("", "what the program calls the group"),
+        "description": ("", "name of the group in the program"),
         "members": ("", "all ranks of the group"),
         "enqueued": ("", "last collective of the group that this rank entered"),
         "dumped": ("UTC", "when the dump was written at the latest"),
@@ -158,14 +158,14 @@ _OWN: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "host": ("", "host, as the files name it"),
         "basis": ("", "how files from separate places were joined"),
         "suggested": ("", "job logs that may belong to it"),
-        "ignored": ("", "what was left out on purpose"),
+        "ignored": ("", "files that were left out on purpose"),
         "settings": ("", "the loganalyst.yaml that is obeyed; empty where there is none"),
         "settings_inside": ("", "whether that file came with the run"),
         "settings_ignored": ("", "settings that came with the run and are not obeyed"),
     },
     "feature_sources": {"feature": ("", "name of the feature")},
     "findings": {
-        "role": ("", "what the metric is"),
+        "role": ("", "role of the metric"),
         "kind": ("", "kind of change: spike, divergence, plateau, ..."),
         "index": ("points", "finite points of the curve before it"),
         "end_step": ("step", "last step of it; NULL where it lasts to the end"),
@@ -182,7 +182,7 @@ _OWN: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "why": ("", "why the run could not be judged"),
         "origin": ("", "`ours`, or the file of the rule or pattern that is not ours"),
         "accepted": ("", "causes that settings accept"),
-        "settings_obeyed": ("", "files and folders of the user's that had a say, each with what it says"),
+        "settings_obeyed": ("", "files and folders of the user that had a say, each with its content in short"),
         "settings_ignored": ("", "settings that came with the run and are not obeyed"),
         "json": ("JSON", "the whole diagnosis"),
         "version": ("", "version of the program and its rules"),
@@ -193,10 +193,10 @@ _OWN: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "verifications": {
         "old": ("", "id of the run before the fix"),
         "old_path": ("", "path of the run before the fix"),
-        "lineage": ("", "what both runs belong to"),
+        "lineage": ("", "family of runs that both belong to"),
         "outcome": ("", "fixed, partly, not, new_problem or cannot_tell"),
         "applied": ("", "whether a change was seen that takes the cause back"),
-        "fix": ("", "what was changed"),
+        "fix": ("", "the change"),
     },
 }  # fmt: skip
 
@@ -211,17 +211,17 @@ class Column(NamedTuple):
 
 
 def columns(table: str) -> list[Column]:
-    """The columns of a table of the store, in order. Raises KeyError for a table that there is not.
+    """The columns of a table of the store, in order. Raises KeyError for an unknown table.
 
     >>> [column.unit for column in columns("gaps") if column.column == "bytes"]
     ['bytes']
     """
-    told = {**_SHARED, **_OWN.get(table, {})}
+    known = {**_SHARED, **_OWN.get(table, {})}
     if table == "features":
-        told |= {f.name: (f.unit, f.meaning) for f in declared().values()}
-    return [Column(name, _sql(dtype), *told[name]) for name, dtype in schema(table).items()]
+        known |= {f.name: (f.unit, f.meaning) for f in declared().values()}
+    return [Column(name, _sql(dtype), *known[name]) for name, dtype in schema(table).items()]
 
 
 def _sql(dtype: pl.DataType | type[pl.DataType]) -> str:
-    """`Datetime` without its zone, which is UTC in every table; else the name of polars."""
+    """`Datetime` without its zone, which is UTC in every table; else the name that polars uses."""
     return "Datetime" if dtype == pl.Datetime("us", "UTC") else str(dtype)

@@ -1,7 +1,7 @@
-"""One run from its files, of which only what changed is read; its big tables end as files to be put in place.
+"""One run from its files: only changed files are read, and the big tables are written to files.
 
-What did not change is taken from what was written the last time, with its place in the run undone, and everything is
-put together anew by the code that reads a run for the first time: what is stored is the same, table for table.
+The rows of an unchanged file are taken from the store, as its reader gave them. All rows are then put together by the
+code that reads a run for the first time. So the stored tables are the same as after a full reading.
 """
 
 import os
@@ -26,23 +26,24 @@ from loganalyst.settings import Chosen
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discovery.runs import Found
 from loganalyst.sources.files import address
-from loganalyst.sources.files import rowspool as spools
-from loganalyst.sources.files.rowspool import GROUP, Spool, slices
+from loganalyst.sources.files.rowspool import GROUP_ROWS, MAX_HELD_ROWS, Spool, slices
 from loganalyst.sources.filetables import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.ingest import part
 from loganalyst.sources.text.patterns import userpatterns
 from loganalyst.store import runrows
 from loganalyst.store.columns import SEALS
 from loganalyst.store.ledger import broken, seal, written
-from loganalyst.store.state import UNKNOWN, Known, Note, Print, Seen, packed, stat_of, unpacked
+from loganalyst.store.notes import UNKNOWN, Known, Note, Print, Seen, stat_of
+from loganalyst.store.state import packed, unpacked
 
-HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by which it is known again
+HASHED_BYTES = 1 << 12  # at the beginning of a file and before its mark, by which it is recognised
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run to read: its files, what of them is to be remembered, what is known of it, the places of its big tables,
-    a folder to write to and beside, the folders with rules of the user's own, and the settings `chosen` for it.
+    """A run to read: its files, the note to remember, the earlier reading (`known`), and the paths of its big tables
+    (`written`). Files are written to and next to `folder`. `rules` are folders with the user's rules, and `chosen` the
+    settings that hold for the run.
     """
 
     found: Found
@@ -56,8 +57,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a task: the `files` that its big tables are (by table), the `rows` of the small ones. Neither where
-    nothing could be read, as the note tells.
+    """The result of a task: the `files` of its big tables and the `rows` of the small ones, by table. Both are empty if
+    nothing could be read; the note says why.
     """
 
     task: Task
@@ -74,33 +75,35 @@ def prints(folder: str, files: Iterable[str]) -> dict[str, Print]:
 
 
 def _print(named: str) -> Print | None:
-    """The print of a database that holds several runs, with the changes that are not in it yet."""
+    """The print of a database that holds several runs, including its change logs."""
     file, run = address.split(Path(named))
     stat = stat_of(file)
     if not run or stat is None:
         return None
-    logs = [log for end in address.LOGS if (log := stat_of(file.with_name(file.name + end)))]
+    logs = [log for end in address.CHANGE_LOGS if (log := stat_of(file.with_name(file.name + end)))]
     return Print(stat.size + sum(log.size for log in logs), max([stat.mtime, *(log.mtime for log in logs)]), stat.inode)
 
 
-def read(task: Task) -> Done:
-    """Read the run. Whatever is wrong with it is in the note."""
-    if task.known is not None and not _untouched(task):  # what was written stayed without its note
+def read(task: Task, held: int = MAX_HELD_ROWS, group: int = GROUP_ROWS) -> Done:
+    """Read the run; a failure is in the note. Of its rows at most `held` stay in memory; `group` is a row group."""
+    if task.known is not None and not _untouched(task):  # the files are newer than the note about them
         task = replace(task, known=None)
-    # a machine that was given up may still be at it, beside the one that does it again
+    # a machine that was given up may still read the run while another machine reads it again
     task = replace(task, folder=task.folder.with_name(f"{task.folder.name}-{uuid4().hex}"))
     note = task.note
     try:
-        spool = Spool(task.folder, spools.HELD)
+        spool = Spool(task.folder, held)
         with userpatterns.reading_with(task.rules), opening.within(task.found.bounds()):
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
-        files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
+        files = {
+            name: file for name in BIG if (file := _written(name, run, task.folder, group, streamed=spool.spilled))
+        }
         noted = _noted(note, run, task.known, files)
         rows, points = _rows(task, run, noted)
     except LogAnalystError as error:
         return Done(task, replace(note, why=printable(error), path=printable(note.path)))
-    except UnicodeEncodeError:  # no table can hold such a name
+    except UnicodeEncodeError:  # no table can hold the name
         why = printable(f"{task.found.root}: a name in this path or below it is not valid UTF-8")
         return Done(task, replace(note, why=why, prints={}, path=printable(note.path)))
     except (Exception, pl.exceptions.PanicException) as error:  # a full disk, or a defect, must not lose the other runs
@@ -109,7 +112,7 @@ def read(task: Task) -> Done:
 
 
 def _rows(task: Task, run: Assembled, noted: Note) -> tuple[dict[str, pl.DataFrame], int]:
-    """The rows of the small tables, and how many points the run has."""
+    """The rows of the small tables, and the number of points of the run."""
     heights = {name: sum(p.height(name) for p in run.parts) for name in BIG}
     chosen, inside, ignored = task.chosen
     corrected = replace(run.run, settings=chosen, settings_inside=inside, settings_ignored=ignored)
@@ -146,8 +149,8 @@ def _seen(
         head, tail = old[part_.source, stat]
     else:
         file = _file(root, part_.source)
-        head = _hash(file, 0, min(HASHED, stat.size))
-        tail = _hash(file, mark.offset - HASHED, mark.offset) if mark else ""
+        head = _hash(file, 0, min(HASHED_BYTES, stat.size))
+        tail = _hash(file, mark.offset - HASHED_BYTES, mark.offset) if mark else ""
     return Seen(
         path=part_.source,
         print=stat,
@@ -167,7 +170,7 @@ def _file(root: Path, source: str) -> Path:
 
 
 def _hash(file: Path, start: int, end: int) -> str:
-    """Of bytes `start` (at least 0) to `end`; empty where they cannot be read."""
+    """A hash of the bytes from `start` (at least 0) to `end`; empty if they cannot be read."""
     try:
         with opening.opened(address.split(file)[0]) as handle:
             handle.seek(max(start, 0))
@@ -192,18 +195,18 @@ def _part(task: Task, file: Path, spool: Spool) -> Part:
 
 
 def _grown(file: Path, stat: Print, seen: Seen, offset: int) -> bool:
-    """Whether the file is the one that was read, and longer."""
+    """Whether the file is the one that was read, and has grown."""
     return (
         stat.inode == seen.print.inode
         and stat.size > seen.print.size
         and stat.size >= offset
-        and _hash(file, 0, min(HASHED, seen.print.size)) == seen.head
-        and _hash(file, offset - HASHED, offset) == seen.tail
+        and _hash(file, 0, min(HASHED_BYTES, seen.print.size)) == seen.head
+        and _hash(file, offset - HASHED_BYTES, offset) == seen.tail
     )
 
 
 def _stored(task: Task, seen: Seen, rows: Mapping[str, int]) -> Iterator[Tables]:
-    """The first `rows` of each table that the file gave the last time, as its reader gave them."""
+    """The first `rows` of each table from the last reading of the file, as its reader gave them."""
     known = task.known or Known((), {})
     before = list(islice(known.files, known.files.index(seen)))
     for name in BIG:
@@ -215,20 +218,20 @@ def _stored(task: Task, seen: Seen, rows: Mapping[str, int]) -> Iterator[Tables]
 
 
 def _untouched(task: Task) -> bool:
-    """Whether what we wrote the last time still stands."""
+    """Whether the files that we wrote the last time are unchanged."""
     known = task.known.written if task.known else {}
     return all(not broken(task.written[name], sealed) for name, sealed in known.items())
 
 
-def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path | None:
-    """One big table as a file beside `folder`; none where it has no rows."""
+def _written(name: str, run: Assembled, folder: Path, group: int, *, streamed: bool) -> Path | None:
+    """One big table as a file next to `folder`; None if it has no rows."""
     if not any(p.height(name) for p in run.parts):
         return None
     single = name == "points" and all(p.facts.single for p in run.parts)
     file = folder.with_name(f"{folder.name}-{name}.parquet")
     frames = (_narrow(frame) if single else frame for frame in run.frames(name) if frame.height)
-    options: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "row_group_size": GROUP}
-    options["statistics"] = streamed  # they tell row groups apart, and else there is one
+    options: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "row_group_size": group}
+    options["statistics"] = streamed  # of use only if there are several row groups
     if streamed:
         schema = _narrow(pl.DataFrame(schema=SCHEMAS[name])).schema if single else SCHEMAS[name]
         register_io_source(lambda *_: frames, schema=schema, validate_schema=True).sink_parquet(file, **options)
@@ -238,5 +241,5 @@ def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path
 
 
 def _narrow(points: pl.DataFrame) -> pl.DataFrame:
-    """Values that all fit into 32 bits take half the room; readers get 64 bits back."""
+    """The points with 32-bit values: half the size, if all fit. Readers of the store get 64 bits back."""
     return changed(points, [points["value"].cast(pl.Float32)])

@@ -1,4 +1,4 @@
-"""A run as rows of the small tables that say what was read, and back."""
+"""Runs as rows of the store's small tables, and back."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -17,18 +17,18 @@ from loganalyst.store.columns import SEALS
 from loganalyst.store.ledger import HEALING, DamagedError
 from loganalyst.store.tablefiles import READ, Folder, schema
 
-TOLD = ("name", "status", "framework", "host", "started", "ended", "job")
+FIELDS = ("name", "status", "framework", "host", "started", "ended", "job")
 LISTS = ("basis", "suggested", "ignored", "settings_ignored")
-YOUNGER = {"settings": "", "settings_inside": False}  # than the first stores: NULL there
+ADDED_LATER = {"settings": "", "settings_inside": False}  # NULL in the first stores
 
 
 def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
-    """The run as one frame of each small table that was read; `heights` are the rows of its big ones."""
-    told = {name: getattr(run, name) for name in TOLD}
+    """The run as one frame for each small table of a reading; `heights` are the row counts of its big tables."""
+    fields = {name: getattr(run, name) for name in FIELDS}
     formats = ",".join(sorted({s.format for s in run.sources if s.format}))
     many: dict[str, Any] = {name: list(getattr(run, name)) for name in LISTS}
-    many |= {name: getattr(run, name) for name in YOUNGER}
-    one = {"run_id": run.id, "path": str(run.path), "formats": formats, **told, **many, **heights}
+    many |= {name: getattr(run, name) for name in ADDED_LATER}
+    one = {"run_id": run.id, "path": str(run.path), "formats": formats, **fields, **many, **heights}
     return {
         **{name: of_run(run.id, getattr(run, name)) for name in READ if name in SCHEMAS},
         "sources": pl.DataFrame([{"run_id": run.id, **asdict(s)} for s in run.sources], schema=schema("sources")),
@@ -36,21 +36,21 @@ def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
     }
 
 
-Small = Mapping[str, pl.DataFrame]  # of one run, what the small tables have, by table
+Small = Mapping[str, pl.DataFrame]  # the rows of one run in the small tables, by table
 
 
 def load(folder: Folder, run_ids: list[str]) -> list[Run]:
-    """The runs of these ids, as a fresh reading would give them; ids the store does not have are left out."""
+    """The runs of these ids, as a fresh reading would give them; unknown ids are left out."""
     return [whole(folder, run_id, rows) for run_id, rows in small(folder, run_ids).items()]
 
 
 def small(folder: Folder, run_ids: list[str]) -> dict[str, Small]:
-    """What the small tables have of runs, by id in the order asked for; ids the store does not have are left out.
+    """The rows of runs in the small tables, by id in the order of `run_ids`; unknown ids are left out.
 
     Raises DamagedError where rows of one of them are missing.
     """
     if runs := damage.affected(folder, READ) & set(run_ids):
-        raise DamagedError(folder.path, f"rows are missing, {damage.of(folder, runs)}", HEALING)
+        raise DamagedError(folder.path, f"rows are missing, {damage.named(folder, runs)}", HEALING)
     counting = folder.counting("runs").filter(pl.col("run_id").is_in(run_ids))
     tables = {name: _by_run(rows) for name, rows in folder.rows(READ, counting).items()}
     known = [run_id for run_id in run_ids if run_id in tables.get("runs", {})]
@@ -62,18 +62,21 @@ def _by_run(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def whole(folder: Folder, run_id: str, rows: Small) -> Run:
-    """The run that `small` told of, with its big tables. Raises DamagedError where one is not what was written."""
+    """The run of these rows (from `small`), with its big tables. Raises DamagedError where one of them is damaged."""
     row = rows["runs"].row(0, named=True)
     for name in BIG:
         if row[name] and (why := folder.unsound(name, run_id, row[SEALS])):
             raise damage.lost(folder.run_file(name, run_id), why, [row["path"]])
     files = rows["sources"].to_dicts() if "sources" in rows else []
     tables: dict[str, Any] = {name: frame for name, frame in rows.items() if name in SCHEMAS}
-    told: dict[str, Any] = {**{name: row[name] for name in TOLD}, **{name: tuple(row[name] or ()) for name in LISTS}}
-    told |= {name: row[name] or default for name, default in YOUNGER.items()}
+    fields: dict[str, Any] = {
+        **{name: row[name] for name in FIELDS},
+        **{name: tuple(row[name] or ()) for name in LISTS},
+    }
+    fields |= {name: row[name] or default for name, default in ADDED_LATER.items()}
     run = Run(
         **tables,
-        **told,
+        **fields,
         id=run_id,
         path=Path(row["path"]),
         sources=tuple(Source(**file) for file in files),
@@ -83,7 +86,7 @@ def whole(folder: Folder, run_id: str, rows: Small) -> Run:
 
 
 def _pieces(file: Path, name: str, height: int) -> Iterable[pl.DataFrame]:
-    """A big table of one run: as one frame where it is judged whole."""
+    """A big table of one run in pieces; as one frame if it is judged whole."""
     return (
         [big(file, name)]
         if height <= LIMITS.get(name, height)
@@ -101,5 +104,5 @@ def _typed(found: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def of_run(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with the run's id before them."""
+    """The rows with the run's id as their first column."""
     return rows.clone().insert_column(0, constant(run_id, rows.height, pl.String).alias("run_id"))

@@ -1,24 +1,23 @@
-"""What is remembered of files that were read: one SQLite file, touched only by who holds the store's lock."""
+"""The state of a store: facts on the files that were read, in one SQLite file. Only the lock's holder uses it."""
 
 import io
 import json
-import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.filetables import SMALL, Place
 from loganalyst.store.ledger import Seal
+from loganalyst.store.notes import UNKNOWN, Joined, Known, Note, Print, Remembered, Seen, joined_text
 
-FORM = 3  # of the tables; what has another one is forgotten
+FORM = 3  # of the tables; tables of another form are dropped
 _FORGET = f"DROP TABLE IF EXISTS runs; DROP TABLE IF EXISTS files; PRAGMA user_version = {FORM};"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -32,108 +31,7 @@ CREATE TABLE IF NOT EXISTS files (
 """
 
 
-class Print(NamedTuple):
-    """What a `stat` tells of a file; `mtime` in nanoseconds."""
-
-    size: int
-    mtime: int
-    inode: int
-
-
-UNKNOWN = Print(-1, -1, -1)  # of a file that must be read again: no file has it
-
-
-def stat_of(file: str | Path) -> Print | None:
-    """None where there is no such file."""
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return Print(found.st_size, found.st_mtime_ns, found.st_ino)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A file as it was read: what of it was hashed (`head` its beginning, `tail` what stands before the mark), how many
-    rows of each table it gave, where they stand in the run, and its rows of small tables as the reader gave them
-    (`packed`).
-    """
-
-    path: str
-    print: Print
-    format: str | None
-    length: int
-    head: str
-    tail: str
-    mark: Mark | None
-    rows: Mapping[str, int]
-    place: Place
-    small: bytes | None = None
-
-
-@dataclass(frozen=True)
-class Known:
-    """A run as it was read: its files in order, and what we wrote of it (by table)."""
-
-    files: Sequence[Seen]
-    written: Mapping[str, Seal]
-
-
-class Joined(NamedTuple):
-    """Files from elsewhere that were joined to a run, why, and what else may belong to it; `near` stands for what lay
-    there then, `jobs` are the ids of the run's jobs.
-    """
-
-    near: str = ""
-    files: tuple[str, ...] = ()
-    basis: tuple[str, ...] = ()
-    suggested: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Note:
-    """What to remember of the run at `path`: `prints` of all its files (by path; what is missing there counts as
-    changed), `why` it could not be read, `until` when (seconds since the epoch) its status holds without another row,
-    `corrected` the stamp of the user's corrections.
-    """
-
-    run: str
-    version: str
-    prints: Mapping[str, Print]
-    joined: Joined = Joined()
-    why: str | None = None
-    until: float | None = None
-    known: Known = Known((), {})
-    corrected: str = ""
-    path: str = ""
-
-    @property
-    def fingerprint(self) -> str:
-        """Stands for all that must be as it was, for the run to be unchanged."""
-        return fingerprint(self.version, self.corrected, self.joined, self.prints)
-
-
-def fingerprint(version: str, corrected: str, joined: Joined, prints: Mapping[str, Print]) -> str:
-    """As `Note.fingerprint`, of a run of which no more is known."""
-    version = f"{version} {corrected}".rstrip()
-    files = "\n".join([f"{path}\0{size} {mtime} {inode}" for path, (size, mtime, inode) in sorted(prints.items())])
-    return blake2b(f"{version}\0{_far(joined)}\0{files}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-class Remembered(NamedTuple):
-    """What a run was: its `Note.fingerprint`, `why` it could not be read, `until` when that holds, what was joined, and
-    the big tables that were `written`.
-    """
-
-    fingerprint: str
-    why: str | None
-    until: float | None
-    joined: Joined
-    written: Mapping[str, Seal]
-
-
-# what SQLite says of a file that is no database, damaged, or has other tables than ours
+# SQLite's errors for a file that is no database, is damaged, or has other tables than ours
 _DAMAGE = {
     sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_MISMATCH,
     sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
@@ -141,7 +39,7 @@ _DAMAGE = {
 
 
 class State:
-    """The SQLite file in `folder`; made anew where it is damaged (`renewed`), for all it holds can be found again."""
+    """The SQLite file in `folder`. If it is damaged it is made again (`renewed`), its content can be found again."""
 
     def __init__(self, folder: Path, *, network: bool) -> None:
         self._file = folder / "state.sqlite"
@@ -153,7 +51,7 @@ class State:
             self._renew(error)
 
     def _renew(self, error: sqlite3.DatabaseError) -> None:
-        """Begin anew; raises `error` where it tells of something else than damage, such as a full disk."""
+        """Replace the file by a new one. Raises `error` again if it means no damage, but for example a full disk."""
         if error.sqlite_errorcode & 0xFF not in _DAMAGE:
             raise error
         if hasattr(self, "_database"):
@@ -177,12 +75,12 @@ class State:
         return database
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def remembered(self, runs: Iterable[str]) -> dict[str, Remembered]:
-        """What is known of these runs, by id; all are asked for at once, for there may be a hundred thousand. What is
-        damaged is not known.
+        """What is remembered of these runs, by id, without damaged rows. One query asks for all of them: there may be a
+        hundred thousand.
         """
         query = "SELECT run, print, why, until, joined, written FROM runs WHERE run IN (SELECT value FROM json_each(?))"
         found: dict[str, Remembered] = {}
@@ -196,21 +94,21 @@ class State:
         return found
 
     def _renew_for(self, error: Exception) -> None:
-        """As `_renew`; text that is no UTF-8 is damage too."""
+        """As `_renew`; text that is not UTF-8 is damage too."""
         if isinstance(error, sqlite3.DatabaseError) and hasattr(error, "sqlite_errorcode"):
             self._renew(error)
 
     def moved(self, near: Mapping[str, Joined]) -> None:
-        """Remember what lies near runs that are unchanged themselves, by id."""
+        """Remember the new surroundings of runs that are unchanged themselves, by id."""
         try:
             with self._transaction() as database:
-                rows = [(_packed(joined), run) for run, joined in near.items()]
+                rows = [(joined_text(joined), run) for run, joined in near.items()]
                 database.executemany("UPDATE runs SET joined = ? WHERE run = ?", rows)
         except sqlite3.DatabaseError as error:
             self._renew(error)
 
     def known(self, run: str, version: str) -> Known | None:
-        """What was read of the run, None where nothing was by this version of the program, or it is damaged."""
+        """The earlier reading of the run; None if this version did not read it, or the row is damaged."""
         query = "SELECT path, seen, small, size, mtime, inode FROM files WHERE run = ? ORDER BY position"
         try:
             row = self._database.execute("SELECT version, written FROM runs WHERE run = ?", [run]).fetchone()
@@ -226,7 +124,7 @@ class State:
         return None
 
     def places(self) -> dict[str, tuple[str, bool]]:
-        """The path of each run that is remembered, by id, and whether it could be read the last time."""
+        """The path of each remembered run, by id, and whether it could be read the last time."""
         try:
             rows = self._database.execute("SELECT run, path, why IS NULL FROM runs").fetchall()
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -235,14 +133,14 @@ class State:
         return {str(run): (str(path), bool(read)) for run, path, read in rows}
 
     def forget(self) -> None:
-        """Forget all runs: they are read anew."""
+        """Forget all runs, so that they are read again."""
         try:
             self._database.executescript(f"{_FORGET}{_TABLES}")
         except sqlite3.DatabaseError as error:
             self._renew(error)
 
     def forget_runs(self, runs: Collection[str]) -> None:
-        """Forget these runs: one that is found again is read anew."""
+        """Forget these runs, so that they are read again if they are found."""
         try:
             with self._transaction() as database:
                 for table in ("runs", "files"):
@@ -251,7 +149,7 @@ class State:
             self._renew(error)
 
     def note(self, notes: Sequence[Note]) -> None:
-        """Remember these runs in place of what was known of them, all or none."""
+        """Remember these notes in place of earlier ones: all or none."""
         try:
             self._note(notes)
         except sqlite3.DatabaseError as error:
@@ -262,7 +160,7 @@ class State:
         with self._transaction() as database:
             for note in notes:
                 database.execute("DELETE FROM files WHERE run = ?", [note.run])
-                written, joined = json.dumps(note.known.written), _packed(note.joined)
+                written, joined = json.dumps(note.known.written), joined_text(note.joined)
                 row = (note.run, note.version, note.fingerprint, note.why, note.until, written, joined, note.path)
                 database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
                 database.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(note))
@@ -285,18 +183,7 @@ def _rows(note: Note) -> Iterator[tuple[Any, ...]]:
         yield (note.run, file.path, *stat, position, _text(file), file.small)
 
 
-@lru_cache(1 << 12)
-def _packed(joined: Joined) -> str:
-    return json.dumps(joined)
-
-
-@lru_cache(1 << 12)
-def _far(joined: Joined) -> str:
-    """All but what lies near: where that changes, it is looked whether the rest does."""
-    return _packed(joined._replace(near=""))
-
-
-@lru_cache(1 << 12)  # of most runs it is the same
+@lru_cache(1 << 12)  # most runs have the same
 def _joined(text: str) -> Joined:
     near, *lists = json.loads(text)
     return Joined(near, *map(tuple, lists))
@@ -307,7 +194,7 @@ def _written(text: str) -> dict[str, Seal]:
 
 
 def _text(seen: Seen) -> str:
-    """What is remembered of a file as text, behind a digest of it and of its rows: a flipped bit makes no other row."""
+    """A file as text, after a digest of the text and of its rows, so that a flipped bit is noticed."""
     mark = [seen.mark.offset, dict(seen.mark.kept), dict(seen.mark.state)] if seen.mark else None
     text = json.dumps([seen.format, seen.length, seen.head, seen.tail, mark, dict(seen.rows), seen.place])
     return _digest(text, seen.small) + text
@@ -318,7 +205,7 @@ def _digest(text: str, small: bytes | None) -> str:
 
 
 def _seen(path: str, text: str, small: bytes | None, stat: Print) -> Seen:
-    """What `_text` gave. Raises ValueError where it is damaged."""
+    """The file from its text. Raises ValueError where the text is damaged."""
     digest, text = text[:16], text[16:]
     if digest != _digest(text, small):
         raise ValueError(path)
@@ -338,7 +225,7 @@ def _seen(path: str, text: str, small: bytes | None, stat: Print) -> Seen:
 
 
 def packed(small: Mapping[str, pl.DataFrame]) -> bytes | None:
-    """Frames one after another, each behind its length; in the order of SMALL, empty ones left out."""
+    """Frames one after another, each after its length, in the order of SMALL; empty ones are left out."""
     out = io.BytesIO()
     for name in SMALL:
         if name in small and small[name].height:
@@ -349,7 +236,7 @@ def packed(small: Mapping[str, pl.DataFrame]) -> bytes | None:
 
 
 def unpacked(blob: bytes | None, rows: Mapping[str, int]) -> dict[str, pl.DataFrame]:
-    """What was `packed`: of frames with these numbers of rows."""
+    """The frames of `packed`, which had these numbers of rows."""
     data, frames = io.BytesIO(blob or b""), {}
     for name in SMALL:
         if rows.get(name):
@@ -359,5 +246,5 @@ def unpacked(blob: bytes | None, rows: Mapping[str, int]) -> dict[str, pl.DataFr
 
 
 def opened(folder: Path, *, network: bool) -> "closing[State]":
-    """The state, closed after the block."""
+    """The state; it is closed at the end of the block."""
     return closing(State(folder, network=network))

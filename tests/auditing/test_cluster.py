@@ -16,8 +16,8 @@ from loganalyst import cli
 from loganalyst.auditing import cluster
 from loganalyst.errors import LogAnalystError, StoreError
 from loganalyst.limits import Limits
+from loganalyst.processes import Ready
 from loganalyst.store import Outcome, Store, tablefiles
-from loganalyst.store.workers import Ready
 
 OOM = "step {i} loss 2.{i}\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {i}.50 GiB. GPU 0 is full\n"
 

@@ -37,8 +37,8 @@ from loganalyst import Store, __version__
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.discovery.runs import Listed, listed
+from loganalyst.store.notes import Joined, Note
 from loganalyst.store.runreading import prints
-from loganalyst.store.state import Joined, Note
 from loganalyst.store.tablefiles import JUDGED, READ
 
 STEPS = 5_000

@@ -32,10 +32,12 @@ from loganalyst.store.tablefiles import BIG, READ
 METRICS, STEPS = 20, 5_000
 POINTS = METRICS * STEPS
 KILLED = """
-import sys, loganalyst.store
-if __name__ == "__main__":
-    loganalyst.store.SECONDS = 0.2
-    loganalyst.store.Store(sys.argv[1]).ingest([sys.argv[2]], processes=int(sys.argv[3]))
+import sys
+from functools import partial
+from loganalyst.store import Store, batch
+store = Store(sys.argv[1])
+store._batch = partial(batch.Batch, max_seconds=0.2)
+store.ingest([sys.argv[2]], processes=int(sys.argv[3]))
 """
 PEAK = r"""
 import re, sys

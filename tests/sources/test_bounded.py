@@ -43,7 +43,7 @@ def why(found: Diagnosis) -> str:
 @needs_holes
 @pytest.mark.parametrize("ends", [(STEPS.encode(), b""), (b"", STEPS.encode())])
 def test_a_sparse_log_is_read_without_its_holes(tmp_path: Path, ends: tuple[bytes, bytes]) -> None:
-    """As one that was emptied while the program went on writing."""
+    """Such as a log that was emptied while the program went on writing."""
     found = diagnose(claims(tmp_path / "train.log", *ends))
 
     assert found.run.points.filter(metric="loss").height == 500
@@ -77,7 +77,7 @@ def test_small_holes_are_read_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_log_cut_at_our_limit_is_no_dead_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is said of its end: not that it died, nor that it goes on."""
+    """The report says neither that it died nor that it is running."""
     monkeypatch.setattr(compressed, "_limit", lambda *_: 30)
     path = tmp_path / "run" / "metrics.csv.gz"
     path.parent.mkdir()
@@ -91,7 +91,7 @@ def test_a_log_cut_at_our_limit_is_no_dead_run(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_middle_of_a_long_line_is_left_out(tmp_path: Path) -> None:
-    """Both ends are read, whatever stands in it, and the lines around it."""
+    """Both ends of the line and the lines around it are read."""
     path = tmp_path / "a.log"
     end = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
     path.write_text(f"{STEPS}{'ä €' * MAX_ROW_BYTES} {end}\n{STEPS.replace('step ', 'step 9')}")
@@ -105,7 +105,7 @@ def test_the_middle_of_a_long_line_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\0\0\0\0", b"hello world\n" * 50, b"\n\n\n", b"one line"])
-def test_what_shows_no_health_is_not_healthy(tmp_path: Path, content: bytes) -> None:
+def test_a_run_without_signs_of_health_is_not_healthy(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(content)
 

@@ -25,7 +25,7 @@ WORK = {
 
 @pytest.mark.parametrize("line", WORK.values(), ids=WORK)
 def test_a_log_that_states_completed_work_is_healthy(tmp_path: Path, line: str) -> None:
-    """No curve comes of it, so the answer is not sure, and the note says why."""
+    """It gives no curve, so the answer is not sure, and the note says why."""
     path = tmp_path / "a.log"
     path.write_text("".join(line.format(n=n) + "\n" for n in range(1, 6)))
     found = diagnose(path)
@@ -45,7 +45,7 @@ def test_a_log_that_states_completed_work_is_healthy(tmp_path: Path, line: str) 
         "Loading weights: 100%|##########| {n}/{n} [00:00<00:00, 9.9it/s]",
     ],
 )
-def test_what_is_begun_or_failed_is_no_completed_work(tmp_path: Path, line: str) -> None:
+def test_begun_or_failed_work_is_not_completed(tmp_path: Path, line: str) -> None:
     path = tmp_path / "a.log"
     path.write_text("".join(line.format(n=n) + "\n" for n in range(1, 6)))
 

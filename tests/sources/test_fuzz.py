@@ -32,7 +32,7 @@ def test_every_format_is_tried():
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_mutants(tmp_path, name):
-    """No mutant, and no seed, makes a reader raise, hang, tell a wrong value or lose an intact record."""
+    """No mutant and no seed makes a reader raise, hang, read a wrong value or lose an intact record."""
     (target,) = targets(tmp_path, [name])
     for seed in target.seeds:
         for small in (False, True):
@@ -44,14 +44,14 @@ def test_mutants(tmp_path, name):
 
 @pytest.mark.parametrize(("name", "number"), FOUND)
 def test_found_before(tmp_path, name, number):
-    """What has failed once does so no more."""
+    """Inputs that failed once do not fail again."""
     (target,) = targets(tmp_path, [name])
 
     assert faults(target, chosen(target, number)) == []
 
 
 def test_the_same_number_is_the_same_mutant(tmp_path):
-    """What failed can be read again."""
+    """A failed input can be made again."""
     (target,) = targets(tmp_path, ["slurm"])
     (again,) = targets(tmp_path, ["slurm"])
 
@@ -59,7 +59,7 @@ def test_the_same_number_is_the_same_mutant(tmp_path):
 
 
 def test_a_reader_that_errs_is_found(tmp_path, monkeypatch):
-    """Lost records, wrong values, exceptions and other tables when reading on are each told as such."""
+    """Lost records, wrong values, exceptions and other tables after resuming are each reported as such."""
     (target,) = targets(tmp_path, ["tensorboard"])
     whole = Input(target.seeds[0], [], small=False, cut=0.5)
     read, resume = target.module.read, target.module.resume

@@ -1,13 +1,20 @@
 """Every file of a run into one set of tables; one bad file never stops the rest."""
 
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
+from loganalyst import processes
 from loganalyst.errors import SourceError
+from loganalyst.model import Run
+from loganalyst.sources import ingest as module
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.ingest import ingest
+from loganalyst.sources.ingest import ingest, processes_for
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(30))
 
@@ -56,7 +63,7 @@ def test_yaml_bomb_is_refused_and_the_rest_is_read(tmp_path: Path) -> None:
 
 
 def test_nothing_readable_is_one_error(tmp_path: Path) -> None:
-    """Where no file gives a row, the error names the first reasons and what is allowed."""
+    """If no file has a row, the error names the first reasons and what is allowed."""
     (tmp_path / "bad.csv").write_bytes(b"\x00\x01" * 100)
 
     with pytest.raises(SourceError, match=r"nothing could be read \(bad\.csv: .+\); readable are TensorBoard"):
@@ -64,14 +71,14 @@ def test_nothing_readable_is_one_error(tmp_path: Path) -> None:
 
 
 def test_run_id_is_the_real_path(tmp_path: Path) -> None:
-    """A run has one id by whatever way it is named."""
+    """A run has one id, however it is named."""
     (tmp_path / "link").symlink_to(tmp_path)
 
     assert run_id(tmp_path / "link") == run_id(tmp_path)
     assert len(run_id(tmp_path)) == 12
 
 
-def test_log_named_beside_the_run(tmp_path: Path) -> None:
+def test_a_log_named_with_the_run(tmp_path: Path) -> None:
     """`diagnose RUN LOG` reads the log into the run and says so."""
     run_dir = tmp_path / "run"
     run_dir.mkdir()
@@ -81,7 +88,7 @@ def test_log_named_beside_the_run(tmp_path: Path) -> None:
     run = ingest(run_dir, [log])
 
     assert {s.format for s in run.sources} == {"csv", "text"}
-    assert run.basis == (f"{log}: named beside the run",)
+    assert run.basis == (f"{log}: named with the run",)
 
 
 def test_a_file_is_a_run(tmp_path: Path) -> None:
@@ -93,7 +100,7 @@ def test_a_file_is_a_run(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_named_by_too_many_digits_has_no_step(tmp_path: Path) -> None:
-    """A number that no Int64 holds is not taken for a step; the run is read all the same."""
+    """A number too large for an Int64 is no step; the run is read all the same."""
     (tmp_path / "metrics.csv").write_text("step,loss\n0,1.0\n1,0.5\n")
     for name in ("step_7.pt", f"step_{'9' * 30}.pt"):
         (tmp_path / name).write_bytes(b"x")
@@ -102,7 +109,7 @@ def test_a_checkpoint_named_by_too_many_digits_has_no_step(tmp_path: Path) -> No
 
 
 def test_a_panic_of_polars_costs_its_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A panic is no Exception to Python; the file's gap tells of it, the others are read."""
+    """A panic is no Exception in Python. It becomes a gap of its file, and the other files are read."""
 
     def panic(_: Path) -> None:
         raise pl.exceptions.PanicException("index out of bounds")
@@ -114,3 +121,84 @@ def test_a_panic_of_polars_costs_its_file_only(tmp_path: Path, monkeypatch: pyte
 
     assert run.points.height == 30
     assert run.gaps["why"].to_list() == ["the reader failed (PanicException: index out of bounds)"]
+
+
+RANKS = 100
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> Path:
+    """A folder with a table of metrics and a log of each rank; one rank failed, and one log is empty."""
+    for rank in range(RANKS):
+        steps = "".join(f"[rank{rank}] step {i} loss {2 + 1 / (i + rank + 1):.4f}\n" for i in range(20))
+        fault = "[rank7]: ValueError: bad batch\n" if rank == 7 else ""
+        (tmp_path / f"rank_{rank:02}.log").write_text(steps + fault)
+    (tmp_path / "rank_09.log").write_bytes(b"")
+    (tmp_path / "metrics.csv").write_text("step,val_loss\n1,2.0\n2,1.5\n")
+    return tmp_path
+
+
+def read_with(monkeypatch: pytest.MonkeyPatch, spare: int, path: Path) -> Run:
+    """The run, read with the help of `spare` other processes."""
+    monkeypatch.setattr(module, "spare", lambda: spare)
+    return ingest(path)
+
+
+def assert_same(a: Run, b: Run) -> None:
+    """Every table, row by row."""
+    for name in (f.name for f in fields(Run)):
+        ours, theirs = getattr(a, name), getattr(b, name)
+        if isinstance(ours, pl.DataFrame):
+            assert_frame_equal(ours, theirs)
+        else:
+            assert ours == theirs, name
+
+
+def test_several_processes_read_the_same_run(ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes, and three."""
+    asked: list[int] = []
+
+    def stream(name: str, function: str, files: Any, *more: Any) -> Iterator[Any]:
+        asked.append(len(files))
+        return real(name, function, files, *more)
+
+    real, expected = processes.stream, read_with(monkeypatch, 0, ranks)
+    monkeypatch.setattr(processes, "stream", stream)
+    for spare in (1, 2):
+        assert_same(read_with(monkeypatch, spare, ranks), expected)
+
+    assert sorted(asked) == [33, 34, 50]
+    assert expected.points.height == 20 * (RANKS - 1) + 2
+
+
+def test_files_of_a_process_that_died_are_read_here(ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is lost, and nothing is there twice."""
+
+    def stream(*asked: Any) -> Iterator[Any]:
+        for done, item in enumerate(real(*asked)):
+            if done == 5:
+                raise processes.DiedError("signal 9")
+            yield item
+
+    real, expected = processes.stream, read_with(monkeypatch, 0, ranks)
+    monkeypatch.setattr(processes, "stream", stream)
+
+    assert_same(read_with(monkeypatch, 1, ranks), expected)
+
+
+@pytest.mark.parametrize(("files", "spare", "ways"), [(63, 3, 1), (64, 3, 2), (200, 3, 4), (200, 0, 1)])
+def test_a_process_is_started_for_many_files_only(
+    monkeypatch: pytest.MonkeyPatch, files: int, spare: int, ways: int
+) -> None:
+    monkeypatch.setattr(module, "spare", lambda: spare)
+    assert processes_for([(Path(f"no/such/{i}.log"), "") for i in range(files)]) == ways
+
+
+@pytest.mark.parametrize(("name", "size", "ways"), [("a.log", 16, 2), ("a.log", 17, 1), ("a.log.gz", 1, 1)])
+def test_large_files_are_read_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, size: int, ways: int
+) -> None:
+    """Sending their rows would cost too much. A compressed file may hold much more than its size."""
+    monkeypatch.setattr(module, "spare", lambda: 1)
+    (tmp_path / name).write_bytes(b"x" * size)
+    assert processes_for([(tmp_path / name, name)] * 2, min_files=1, max_size=16) == ways

@@ -36,7 +36,7 @@ def test_train_and_validation_are_one_program() -> None:
 
 
 def test_everything_is_aligned_at_the_last_session() -> None:
-    """One log beside two event files belongs to the last start."""
+    """One log with two event files belongs to the last start."""
     found = sessions(
         ("tensorboard", "a", event_file(1, range(5))),
         ("tensorboard", "b", event_file(2, range(5))),
@@ -47,7 +47,7 @@ def test_everything_is_aligned_at_the_last_session() -> None:
 
 
 def test_each_attempt_of_torchrun_is_a_start() -> None:
-    """Of those that left a log; the launcher's own log belongs to the last, if it tells that the job failed."""
+    """Only attempts with a log count. The launcher's log belongs to the last one if it reports a failed job."""
     logs = ("logs/x/attempt_0/0/stderr.log", "logs/x/attempt_0/1/stdout.log", "logs/x/attempt_2/1/stdout.log")
     ranks = [("text", name, Facts()) for name in logs]
 
@@ -55,8 +55,8 @@ def test_each_attempt_of_torchrun_is_a_start() -> None:
     assert sessions(*ranks, ("text", "slurm-1.err", Facts())) == [0, 0, 1, 0]
 
 
-def test_a_log_that_tells_of_fewer_starts_ends_with_the_last() -> None:
-    """As the error stream of a job that was requeued; a rank's ends with the start in which it was last written."""
+def test_a_log_with_fewer_starts_ends_with_the_last() -> None:
+    """Such as the error stream of a requeued job. A rank's log ends with the start in which it was last written."""
     hours = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
     out = ("text", "slurm-1.out", Facts(last_session=2, starts=tuple(hours[:3]), last=hours[3]))
     early = Facts(starts=(hours[0],), last=hours[1].replace(minute=30))

@@ -1,4 +1,4 @@
-"""Files that are there twice: hard links, copied folders, and histories that Hugging Face writes again and again."""
+"""Duplicate files: hard links, copied folders, and the histories that Hugging Face writes into each checkpoint."""
 
 import os
 import re
@@ -11,17 +11,17 @@ from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.folder import Group
 from loganalyst.sources.wandb.loggedhistory import has_metrics
 
-ENDS = 1 << 12  # bytes compared at both ends of two files of the same name and size
-Key = TypeVar("Key", int, str)
+COMPARED_BYTES = 1 << 12  # at both ends of two files of the same name and size
+MAX_REMEMBERED_FILES = 200_000  # of a walk, that later files are compared with
 
-REMEMBERED = 200_000  # files of a walk that later ones are compared with
+Key = TypeVar("Key", int, str)
 
 
 class Copies:
-    """Tells the files that a walk met before under another path.
+    """Recognises files that a walk met before under another path.
 
-    Event and W&B files carry time, host or id in their names: of two that share the name the second may be a copy, and
-    is one if size and both ends agree. Files of any name are the same where inode and device are.
+    Event and W&B files carry time, host or id in their names. So a second file of the same name may be a copy; it is
+    one if size and both ends agree. Files of any name are the same if inode and device agree.
     """
 
     def __init__(self) -> None:
@@ -29,19 +29,19 @@ class Copies:
         self._names: dict[str, str] = {}
 
     def leave_out(self, group: Group) -> str:
-        """Move the copies among the metrics of `group` to `ignored`. Gives the file that the last one is a copy of.
+        """Move the copies among the metrics of `group` to `ignored`, and return the original of the last one.
 
-        A run whose metrics are all copies is left out with its job logs if these are copies, too. If they are not, all
-        is kept: half of a run would get another diagnosis than the whole.
+        A run whose metrics are all copies is left out with its job logs if these are copies too. Otherwise all files
+        are kept: half of a run would get another diagnosis than the whole.
         """
         kept, copies = [], list[tuple[str, str]]()
         for path, inode in group.curves:
-            if first := self._first(path, inode):
+            if first := self._earlier_path(path, inode):
                 copies.append((path, first))
             else:
                 kept.append((path, inode))
         if copies and not kept and group.logs and not _same_file(*copies[-1]):
-            logs = [(log, _beside(log, *copies[-1])) for log in group.logs]
+            logs = [(log, _counterpart(log, *copies[-1])) for log in group.logs]
             if all(_same_content(*pair) for pair in logs):
                 copies, group.logs = [*logs, *copies], []
             else:
@@ -51,8 +51,8 @@ class Copies:
         group.curves = _without_wandb_copies(group, _without_histories(group, kept))
         return original
 
-    def _first(self, path: str, inode: int) -> str:
-        """The path under which the file was met before, empty where it was not."""
+    def _earlier_path(self, path: str, inode: int) -> str:
+        """The path under which the file was met before; empty if it is new."""
         if not inode:
             return ""
         name = os.path.basename(path)
@@ -66,17 +66,17 @@ class Copies:
 
 
 def _remember(known: dict[Key, str], key: Key, path: str) -> str:
-    """The path known for `key`, empty where it is new; the oldest is forgotten where there are too many."""
+    """The path that is known for `key`; empty if the key is new. Of too many keys the oldest is forgotten."""
     if key in known:
         return known[key]
-    if len(known) >= REMEMBERED:
+    if len(known) >= MAX_REMEMBERED_FILES:
         del known[next(iter(known))]
     known[key] = path
     return ""
 
 
-def _beside(log: str, copy: str, original: str) -> str:
-    """Where a log would lie that lies beside `original` as `log` does beside `copy`."""
+def _counterpart(log: str, copy: str, original: str) -> str:
+    """The path that has the same place relative to `original` as `log` has relative to `copy`."""
     return os.path.join(os.path.dirname(original), os.path.relpath(log, os.path.dirname(copy)))
 
 
@@ -97,13 +97,15 @@ def _same_content(one: str, other: str) -> bool:
 
 def _ends(path: str, size: int) -> bytes:
     with opened(path) as file:
-        head = file.read(ENDS)
-        file.seek(max(size - ENDS, 0))
-        return blake2b(head + file.read(ENDS)).digest()
+        head = file.read(COMPARED_BYTES)
+        file.seek(max(size - COMPARED_BYTES, 0))
+        return blake2b(head + file.read(COMPARED_BYTES)).digest()
 
 
 def _without_histories(group: Group, curves: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Hugging Face writes the whole history into every checkpoint: the longest one counts."""
+    """The curves without earlier histories: Hugging Face writes the whole history into each checkpoint, and the longest
+    one counts.
+    """
     states = [path for path, _ in curves if os.path.basename(path) == "trainer_state.json"]
     if len(states) < 2:
         return curves
@@ -113,7 +115,7 @@ def _without_histories(group: Group, curves: list[tuple[str, int]]) -> list[tupl
 
 
 def _without_wandb_copies(group: Group, curves: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """W&B's summary and the history its server keeps say nothing that is not in the run's own file, unless that holds
+    """The curves without W&B's summary and its server's history. They repeat the run's own file, unless that file holds
     no metrics.
     """
     histories = {path: filenames.history_of(os.path.basename(os.path.dirname(path))) for path, _ in curves}

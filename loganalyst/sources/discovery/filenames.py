@@ -1,4 +1,4 @@
-"""What a name tells: which files may hold what, and which folders are parts of a run. Nothing is opened here."""
+"""File kinds by name, and which folders are parts of a run. Nothing is opened here."""
 
 import re
 from collections.abc import Callable
@@ -9,26 +9,26 @@ from loganalyst.sources.config.plaintexts import DUMPS, PICKLES
 
 
 class Kind(IntEnum):
-    """What a file of this name may hold."""
+    """The possible content of a file, by its name."""
 
     NOTHING = 0
     CURVES = 1  # metrics: the folder is a run
-    TABLE = 2  # a table or JSON of any content: read within a run, makes one only if metrics are seen in it
-    LOG = 3  # a program's or a job's text
-    NOTES = 4  # text that makes a run of its own if training is seen in it
+    TABLE = 2  # a table or JSON of any content: read within a run; makes a run only if it holds metrics
+    LOG = 3  # text of a program or a job
+    NOTES = 4  # text that makes a run only if it shows training
     SETTINGS = 5  # also accounting and final results
     CHECKPOINT = 6
     DATABASE = 7  # may hold several runs
-    DUMP = 8  # of a rank's flight recorder: a run of their own where nothing else is
+    DUMP = 8  # of a rank's flight recorder: makes a run where nothing else does
 
 
-# Not walked, as are hidden folders but Hydra's; `code` is W&B's copy of the program.
+# Folders that are not walked. Nor are hidden ones except Hydra's, and W&B's copy of the program (`files/code`).
 SKIPPED_FOLDERS = frozenset({
     "__pycache__", "node_modules", "venv", "site-packages", "__MACOSX", "lost+found",
 })  # fmt: skip
 HYDRA = ".hydra"
-TRACKERS = frozenset({"wandb", "mlruns", "lightning_logs"})  # what trackers make in the program's working directory
-LAST_FOLDER = "latest-run"  # W&B's second name of one of its siblings: walked last, where it is no link
+TRACKERS = frozenset({"wandb", "mlruns", "lightning_logs"})  # folders that trackers make in the working directory
+LAST_FOLDER = "latest-run"  # W&B's second name of a sibling folder: if it is no link, it is walked last
 MARKER_FILES = frozenset({
     "params.json", "params.pkl", "result.json", "progress.csv", "args.yaml", "opt.yaml", "results.csv",
     "trainer_state.json", "meta.yaml",
@@ -37,38 +37,47 @@ MARKER_FILES = frozenset({
 _PHASES = frozenset({
     "train", "val", "valid", "validation", "eval", "evaluation", "test", "dev",
 })  # fmt: skip
-# Folders that hold a part of a run, not a run: their files belong to the folder above.
+# Folders that hold a part of a run: their files belong to the folder above.
 _PARTS = frozenset({
     "files", "log", "logs", "tmp", "media", "metrics", "run_logs", "checkpoint", "checkpoints", "ckpt", "ckpts",
     "weights", "tb", "tb_log", "tb_logs", "tensorboard", "events", "summary", "summaries", "slurm", "slurm_log",
     "slurm_logs", "plot", "plots", "hydra", ".hydra", "config", "configs", "vis_data", "stdout", "stderr",
     "tensorboard_logs", "profile",
 })  # fmt: skip
+# checkpoint-500, attempt_2, global-rank_3, eval_imagenet
 _NUMBERED_PART = re.compile(
     r"checkpoint-\d+|attempt_\d+|(?:(?:global|local)[-_]?)?(?:rank|worker|node|proc|process|gpu|env)s?[-_]?\d+"
     r"|eval(?:uation)?_.+"
 )
+# offline-run-20240501_101500-3f9a1c02
 _WANDB_RUN = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-.+")
 _VERSION = re.compile(r"version_\d+")
 
 _PACKED = (".gz", ".zst", ".xz", ".bz2")
+# train_metrics, loss_history, log-3: stems of tables with metrics
 _CURVE_WORDS = re.compile(
     r"metric|loss|histor|progress|monitor|scalar|result|curve|training|trainlog|train_log|stats|(?:^|[^a-z])logs?(?:[^a-z]|$)"
     r"|^version_|reward|perplex|accurac|tag-"
 )
+# train_metrics.json, trainer_state.json
 _CURVE_JSON = re.compile(
     r"(?:train(?:ing)?[-_])?(?:metrics|history|log)|trainer_state|result|progress|scalars|wandb-summary|.*\.log"
 )
+# my_result_2.json: may hold metrics
 _WEAK_JSON = re.compile(r"metrics|result|history|progress|log|scalars")
+# run-metrics.parquet, not dialogs.parquet
 _CURVE_PARQUET = re.compile(
     r"(?:^|[^a-z])(?:metrics?|hist(?:ory|ories)?|logs?|progress|scalars?|results?|curves?|loss(?:es)?)(?:[^a-z]|$)"
 )
-_WANDB_HISTORY = re.compile(r"run-(.+)-history(?::v\d+)?")  # the artifact in which W&B's server keeps a history
+_WANDB_HISTORY = re.compile(r"run-(.+)-history(?::v\d+)?")  # run-3f9a1c02-history:v0, W&B's artifact with a history
+# train_log.txt, stdout.txt, my-output.txt
 _LOG_WORDS = re.compile(r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm")
+# config.yaml, training_args.json, all_results.json
 _SETTINGS = re.compile(
     r"config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|run|flags|sweep|^meta$|^wandb-metadata$"
     r"|^(?:all|train|eval|test)_results$|^hydra$|^overrides$"
 )
+# readme.txt, requirements.txt, W&B's own debug-internal.log, generation_config.json, Ray's experiment_state-….json
 _NOT_LOGS = re.compile(
     r"^(?:readme|licen[cs]e|requirements|package(?:-lock)?|vocab|merges|tokenizer|special_tokens|added_tokens|labels?)\b"
     r"|^debug(?:-core|-internal|-cli)?(?:\.[^.]+)?\.log$|^conda"
@@ -76,26 +85,29 @@ _NOT_LOGS = re.compile(
 )
 _NOTES = re.compile(r"^(?:changelog|contributing|authors|todo|news|citation|code_of_conduct|security|install)\b")
 _JOBS = re.compile(r"sacct|scontrol|seff")
+# .o123, .e123-4
 _PBS = re.compile(r"\.[oe]\d+(?:-\d+)?")
+# nccl_trace_rank_3, fr_dump_7.json
 _DUMP = re.compile(
     r"[\w-]*(?:trace|dump|recorder)[-_]?(?:rank)?[-_]?\d+(?:\.(?:json|pkl|pickle))?|[\w-]*rank[-_]?\d+(?:\.(?:pkl|pickle))?"
 )
-_LONG_NUMBER = re.compile(r"\d{3,}")  # which one it is makes no difference; `.h5` and `.o1` are endings
+_LONG_NUMBER = re.compile(r"\d{3,}")  # its value does not matter; that of a shorter one may: `.h5`, `.o1`
+# .log.1, .o123.2
 _ROTATED = re.compile(r"\.(?:log|out|err|[oe]\d+)\.\d+$")
 
 
-def accounts(name: str) -> bool:
-    """Whether the name is that of a scheduler's accounting file."""
+def is_accounting(name: str) -> bool:
+    """Whether a scheduler's accounting file has such a name."""
     low = name.lower()
     return (low.startswith(("sacct", "scontrol", "seff")) or low.endswith(".psv")) and kind(name) is Kind.SETTINGS
 
 
 def kind(name: str) -> Kind:
-    """What a file of this name may hold."""
+    """The kind of a file of this name."""
     return _kind(_LONG_NUMBER.sub("000", name))
 
 
-@lru_cache(1 << 14)  # names like metrics.csv stand in every run, and job logs differ in a number alone
+@lru_cache(1 << 14)  # every run has names like metrics.csv, and job logs differ only in a number
 def _kind(name: str) -> Kind:
     if name.startswith("."):
         return Kind.NOTHING
@@ -126,7 +138,7 @@ def _table(stem: str) -> Kind:
 
 
 def _parquet(stem: str) -> Kind:
-    return Kind.CURVES if _CURVE_PARQUET.search(stem) else Kind.NOTHING  # data sets are kept so too
+    return Kind.CURVES if _CURVE_PARQUET.search(stem) else Kind.NOTHING  # data sets have this format too
 
 
 def _settings(stem: str) -> Kind:
@@ -175,7 +187,7 @@ def _is_log(name: str, suffix: str) -> bool:
 
 
 def is_part(name: str, parent: str) -> bool:
-    """Whether a folder `name` in `parent` holds a part of a run."""
+    """Whether the folder `name` in `parent` holds a part of a run."""
     name = name.lower()
     if name in _PHASES or name in _PARTS or _NUMBERED_PART.fullmatch(name):
         return True
@@ -183,26 +195,27 @@ def is_part(name: str, parent: str) -> bool:
 
 
 def may_be_table(name: str) -> bool:
-    """Whether a text of this name may be a table of metrics (`progress.txt`, `scores.txt`)."""
+    """Whether a text file of this name may be a table of metrics (`progress.txt`, `scores.txt`)."""
     stem = name.lower().rpartition(".")[0]
     return stem == "scores" or bool(_CURVE_WORDS.search(stem))
 
 
 def is_run(name: str) -> bool:
-    """Whether a logger names the folders of its runs like this: W&B's run-DATE_TIME-ID, Lightning's version_N."""
+    """Whether loggers name folders of runs like this: W&B's run-DATE_TIME-ID, Lightning's version_N."""
     return bool(_WANDB_RUN.fullmatch(name) or _VERSION.fullmatch(name))
 
 
 def history_of(folder: str) -> str:
-    """The id of the W&B run whose history a folder of this name is (its files are 0000.parquet …), else empty."""
+    """The id of the W&B run whose history the folder of this name holds (as 0000.parquet …); empty if it is none."""
     found = _WANDB_HISTORY.fullmatch(folder)
     return found[1] if found else ""
 
 
 def writer(name: str) -> str:
-    """Who wrote an event file, by its name: host and process (empty: not told, or Keras, which has one writer a run).
+    """The host and process that wrote an event file, by its name. Empty where the name does not say, and for Keras,
+    which has one writer a run.
 
-    torch's `add_scalars` opens a writer for every curve: same process, other folder.
+    torch's `add_scalars` opens a writer for each curve: the same process writes into another folder.
     """
     _, _, rest = name.partition("tfevents.")
     _, _, rest = rest.partition(".")

@@ -1,4 +1,4 @@
-"""One folder as the walk meets it: its files by kind, the folders in it, and what it has been told of those."""
+"""One folder as the walk meets it: its files by kind, the folders in it, and the runs found in those."""
 
 import os
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from loganalyst.opening import LEADS_OUT
 from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.filenames import Kind
 
-_ML_AGENTS = "run_logs"
-_METRICS, _SETTINGS = "metrics", "settings"  # below an MLflow run names tell nothing: their folder does
+_ML_AGENTS = "run_logs"  # the folder by which runs of Unity's ML-Agents are known
+_METRICS, _SETTINGS = "metrics", "settings"  # below an MLflow run a file's folder says its kind, not its name
 _BY_FOLDER = frozenset({_METRICS, _SETTINGS})
 
 
 @dataclass(slots=True)
 class Group:
-    """Paths of files that go together, by kind; `curves` with the inode of each."""
+    """Paths of files that belong together, by kind; each of the `curves` with its inode."""
 
     curves: list[tuple[str, int]] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
@@ -37,15 +37,15 @@ class Group:
         self.unread += other.unread
 
     def files(self) -> list[str]:
-        """All that is read."""
+        """The files that are read."""
         found = self.logs + self.tables + self.settings + self.dumps
         return [*found, *(path for path, _ in self.curves)] if self.curves else found
 
 
 @dataclass(slots=True)
 class Candidate:
-    """What may be a run of its own. `sure`: its logger says so; `text`: it has logs and no metrics; `log`: it is the
-    logs of one job in a folder of others'.
+    """A possible run. `sure`: its logger says so; `text`: it has logs and no metrics; `log`: it is the logs of one job
+    in a folder with logs of others.
     """
 
     root: str
@@ -58,8 +58,8 @@ class Candidate:
 
 @dataclass(slots=True)
 class Folder:
-    """A folder being walked. `held` is the one run found below it so far; `several` that there were more, which are
-    given away at once. `marked`: the folder says itself that it is a run.
+    """A folder being walked. `held` is the only run found below it so far; `several`: there were more, and each further
+    one is yielded at once. `marked`: a logger marked the folder as a run.
     """
 
     path: str
@@ -75,18 +75,18 @@ class Folder:
     mode: str = ""
     held: Candidate | None = None
     several: bool = False
-    claims: bool = False  # is a run by what lies directly in it
+    claims: bool = False  # it is a run by the files directly in it
 
     def mode_of(self, inner: str) -> str:
-        """How the files in a folder `inner` of an MLflow run are taken."""
+        """The mode of the folder `inner`: which kind the files there have, if this is an MLflow run."""
         if self.mode in _BY_FOLDER:
             return self.mode
         return {"metrics": _METRICS, "params": _SETTINGS, "tags": _SETTINGS}.get(inner, "") if self.mode else ""
 
 
 def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: set[str]) -> Folder:
-    """List the folder `path`; links are followed to no folder, and to files only within `real_root`: those are added
-    to `links`. Raises OSError.
+    """List the folder `path`. Links to folders are not followed. Links to files are followed within `real_root`, and
+    added to `links`. Raises OSError.
     """
     folder = Folder(path, name, depth, mode=mode)
     seen: set[str] = set()
@@ -155,7 +155,7 @@ def _put(folder: Folder, kind: Kind, path: str, inode: int) -> None:
 
 
 def encodable(name: str) -> bool:
-    """Whether a file's name is text (bytes that are no UTF-8 come as lone surrogates)."""
+    """Whether a file's name is valid text (other bytes than UTF-8 become lone surrogates)."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -164,9 +164,9 @@ def encodable(name: str) -> bool:
 
 
 def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str, links: set[str]) -> None:
-    """A link is read where it gives settings, or a file that the walk does not meet itself."""
+    """A link is read if it leads to settings, or to a file that the walk does not meet itself."""
     group = folder.group
-    if os.path.isdir(entry.path):  # unlike the entry's own it does not raise on links that lead in a circle
+    if os.path.isdir(entry.path):  # unlike entry.is_dir() it does not raise for circular links
         _add_folder_link(folder, entry, real_root)
         return
     if not (kind := _kind(folder, entry.name)):
@@ -177,7 +177,7 @@ def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str, links: 
         group.unread.append((entry.path, LEADS_OUT))
     elif os.path.exists(target) and not os.path.isfile(target):
         group.unread.append((entry.path, "is no regular file"))
-    elif kind in {Kind.CURVES, Kind.LOG} and os.path.exists(target) and _met(within):
+    elif kind in {Kind.CURVES, Kind.LOG} and os.path.exists(target) and _walk_meets(within):
         group.ignored.append(f"{entry.path}: a link to {target}")
     else:
         links.add(entry.path)
@@ -185,27 +185,27 @@ def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str, links: 
 
 
 def _add_folder_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) -> None:
-    """No link to a folder is followed. One that leads out of the root hides what the walk does not meet elsewhere."""
+    """No link to a folder is followed. A link out of the root leads to files that the walk does not meet elsewhere."""
     if os.path.relpath(os.path.realpath(entry.path), real_root).startswith(os.pardir):
         folder.outward.append(entry.path)
     else:
         folder.group.ignored.append(f"{entry.path}: a link to another folder")
 
 
-def _met(within: str) -> bool:
+def _walk_meets(within: str) -> bool:
     """Whether the walk meets this file by itself."""
     *folders, name = within.split(os.sep)
     return all(map(_walked, folders, ["", *folders])) and filenames.kind(name) is not Kind.NOTHING
 
 
 def _mark(folder: Folder, seen: set[str]) -> None:
-    """What the files and folders in it say of it: some loggers' runs are known by them."""
+    """Recognise the runs of some loggers by the files and folders in them."""
     group, inner = folder.group, set(folder.inner)
     mlflow = "meta.yaml" in seen
-    if mlflow and inner & {"metrics", "params", "tags"} and not folder.name.startswith("m-"):  # m-: a logged model
+    if mlflow and inner & {"metrics", "params", "tags"} and not folder.name.startswith("m-"):  # m-…: a logged model
         folder.mode = "run"
         group.settings = [path for path in group.settings if os.path.basename(path) != "meta.yaml"]
-        group.curves.append((os.path.join(folder.path, "meta.yaml"), 0))  # a run without metrics is one too
+        group.curves.append((os.path.join(folder.path, "meta.yaml"), 0))  # without metrics it is a run too
     elif mlflow:
         folder.inner = [name for name in folder.inner if name != "models"]
     ray = seen & {"params.json", "params.pkl"} and seen & {"result.json", "progress.csv"}
@@ -219,11 +219,13 @@ def _mark(folder: Folder, seen: set[str]) -> None:
         _leave_out_copy(folder)
     if inner and group.curves:
         folder.writers = writers(group)
-    _tell_outward(folder)
+    _report_outward_links(folder)
 
 
-def _tell_outward(folder: Folder) -> None:
-    """A link out of the root is a gap where a run, or a part of one, may lie behind it; data and the like are not."""
+def _report_outward_links(folder: Folder) -> None:
+    """A link out of the root is a gap if a run, or a part of one, may lie behind it. Links to data and the like are
+    not.
+    """
     for path in folder.outward:
         name = os.path.basename(path)
         if filenames.is_part(name, folder.name) or filenames.is_run(name) or not (folder.depth or folder.claims):
@@ -233,12 +235,12 @@ def _tell_outward(folder: Folder) -> None:
 
 
 def writers(group: Group) -> frozenset[str]:
-    """Who wrote its event files."""
+    """The processes that wrote its event files."""
     return frozenset(w for path, _ in group.curves if (w := filenames.writer(os.path.basename(path))))
 
 
 def _leave_out_copy(folder: Folder) -> None:
-    """Ray writes the same rows twice; an empty result.json would be a loss."""
+    """Ray writes the same rows into two files. One is left out, unless the other is empty."""
     rows, copy = (os.path.join(folder.path, name) for name in ("result.json", "progress.csv"))
     if os.path.getsize(rows):
         folder.group.curves = [(path, inode) for path, inode in folder.group.curves if path != copy]

@@ -1,8 +1,9 @@
-"""Which job logs and accounting files belong to a run directory, though they lie elsewhere.
+"""Job logs and accounting files that belong to a run directory although they lie elsewhere.
 
-Joined is what is sure: (1) the job's id stands in a file of the run; (2) the log prints the run's W&B id, or its path
-in a line that does not speak of loading; (3) it is the only job log beside the only run there and its times span the
-run's start. What is not sure is suggested. Other clusters, other job ids and times days apart speak against a log.
+A log is joined if it surely belongs to the run: (1) its job id is in a file of the run; (2) it prints the run's W&B
+id, or the run's path in a line that is not about loading; (3) it is the only job log next to the only run there, and
+its times span the run's start. An unsure log is suggested. Another cluster, another job id, and times that are days
+apart rule a log out.
 """
 
 import os
@@ -16,30 +17,31 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from loganalyst.opening import LEADS_OUT, beside, opened
-from loganalyst.sources.discovery import filenames as discovernames
-from loganalyst.sources.discovery import identifiers as joiningtold
-from loganalyst.sources.discovery import jobs as discoverjobs
+from loganalyst.opening import LEADS_OUT, opened, sibling
+from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.filenames import Kind
-from loganalyst.sources.discovery.identifiers import LogTells, RunTells
+from loganalyst.sources.discovery.identifiers import LogIdentifiers, RunIdentifiers, log_identifiers, run_identifiers
+from loganalyst.sources.discovery.jobs import job_id, stem_of
 from loganalyst.sources.discovery.runs import Found
 from loganalyst.sources.wandb.reader import CONSOLE
 
-LEVELS = 3  # folders above a run whose job logs are looked at; never above the home folder or a repository
-MOST = 200  # jobs near one run whose logs are looked into
-LISTED = 20_000  # entries of a folder
-ACCOUNTS = 4 << 20  # bytes of an accounting file that are looked at
-APART = timedelta(days=2)  # more than time zones and clocks that are set wrong explain
+MAX_LEVELS_ABOVE = 3  # folders above a run that are searched for job logs; the home folder or a repository is the last
+MAX_JOBS_OPENED = 200  # jobs near one run whose logs are opened
+MAX_ENTRIES = 20_000  # of a folder
+MAX_ACCOUNTING_BYTES = 4 << 20  # of an accounting file that are searched
+MAX_CLOCK_DIFFERENCE = timedelta(days=2)  # more than time zones and wrong clocks explain
 LOG_FOLDERS = frozenset(
     {"log", "logs", "slurm", "slurm_log", "slurm_logs", "slurm_out", "slurm_outputs", "job_logs", "jobs"}
 )
-REMEMBERED = 4096  # folders and logs
+MAX_REMEMBERED = 4096  # folders and logs
 
 Job = tuple[str, ...]  # the logs of one job
 
 
-class _Near(NamedTuple):
-    """What lies in a folder: the logs job by job, accounting files, and how many folders may be runs."""
+class _Listing(NamedTuple):
+    """The content of a folder: logs by job, accounting files, how many folders may be runs, and whether it is a
+    repository.
+    """
 
     jobs: list[Job]
     accounts: list[str]
@@ -48,94 +50,96 @@ class _Near(NamedTuple):
 
 
 class Joiner:
-    """Joins logs to runs and remembers what it looked at. `logs` are the real paths of jobs' logs from anywhere, found
-    by their ids.
+    """Joins logs to runs, and remembers the folders and logs that it read. `logs` are the real paths of logs from
+    anywhere, by job; a run finds them by job id.
     """
 
     def __init__(self, logs: Iterable[Sequence[str]] = ()) -> None:
-        self._near: dict[str, _Near] = {}
+        self._listings: dict[str, _Listing] = {}
         self._names: dict[str, str] = {}
         self._home = os.path.realpath(os.path.expanduser("~"))
-        self._told: dict[str, LogTells] = {}
+        self._identifiers: dict[str, LogIdentifiers] = {}
         self._logs = logs
 
     @cached_property
     def _by_id(self) -> dict[str, list[Job]]:
-        """The jobs from anywhere by their ids: of many thousands none need be looked at where no run names its job."""
+        """The jobs from anywhere by their ids. There may be thousands; none is listed while no run names its job."""
         found: dict[str, list[Job]] = {}
         for job in self._logs:
-            for name in {discoverjobs.job(log) for log in job} - {""}:
+            for name in {job_id(log) for log in job} - {""}:
                 found.setdefault(name, []).append(tuple(job))
         return found
 
     def join(self, found: Found) -> Found:
-        """The run with the logs that are its own added to its files, and why (`basis`); unsure ones in `suggested`.
+        """The run with its logs added to its files, and the reasons (`basis`); unsure logs are `suggested`.
 
-        One file is left as it is, but W&B's gets the console's output beside it; so are logs that lie in the run.
+        A run that is one file gets no logs, except W&B's, which gets the console's output next to it. Logs that lie in
+        the run are not added again.
         """
-        if found.alone:
+        if found.is_file:
             return _with_console(found)
         root = Path(os.path.realpath(found.root))
-        tells = joiningtold.of_run(root, found.files)
+        run = run_identifiers(root, found.files)
         has = {os.path.realpath(file) for file in found.files}
         files, basis = list[Path](), list[str]()
-        jobs = [job for job in self._candidates(root, tells) if has.isdisjoint(job)]
+        jobs = [job for job in self._candidates(root, run) if has.isdisjoint(job)]
         for job in jobs:
-            if why := self._claim(root, tells, job):
+            if why := self._claim(root, run, job):
                 files += map(Path, job)
-                basis += [f"{_short(log, root)}: {why}" for log in job]
-        for account in self._accounts(root, tells, has):
+                basis += [f"{os.path.relpath(log, root)}: {why}" for log in job]
+        for account in self._accounts(root, run, has):
             files.append(Path(account))
-            basis.append(f"{_short(account, root)}: accounts for the run's job")
+            basis.append(f"{os.path.relpath(account, root)}: accounts for the run's job")
         suggested: list[str] = []
-        if not tells.jobs and not files and (alone := self._alone(root, tells)):
-            job, sure = alone
+        if not run.jobs and not files and (only := self._only_job(root, run)):
+            job, sure = only
             if sure:
                 files += map(Path, job)
                 basis += [
-                    f"{_short(log, root)}: the only job log beside the run, and it spans its start" for log in job
+                    f"{os.path.relpath(log, root)}: the only job log next to the run, and it spans its start"
+                    for log in job
                 ]
             else:
-                suggested.append(f"{_short(job[0], root)} (the only job log beside it)")
+                suggested.append(f"{os.path.relpath(job[0], root)} (the only job log next to it)")
         return replace(
             found,
             files=(*found.files, *files),
             basis=tuple(basis),
             suggested=tuple(suggested),
-            jobs=tuple(sorted(tells.jobs)),
+            jobs=tuple(sorted(run.jobs)),
         )
 
     def near(self, root: str, jobs: Iterable[str]) -> str:
-        """What lies near a run's folder (its real path), and which logs are named after its `jobs`, by names alone:
-        while that is the same, and the run too, so is what `join` finds.
+        """A digest of the names near a run's folder (its real path), and of the logs that are named after its `jobs`.
+        While the digest and the run stay the same, `join` finds the same.
         """
         named = [self._by_id.get(job) for job in jobs]
         near = self._listed_names(os.path.dirname(root))
         return blake2b(os.fsencode(f"{near}{named}")).hexdigest()[:16] if any(named) else near
 
     def _listed_names(self, folder: str) -> str:
-        """What lies in a folder and in those above it; runs that lie side by side share it."""
+        """A digest of the names in a folder and in those above it; runs in the same folder share it."""
         if folder not in self._names:
-            if len(self._names) >= REMEMBERED:
+            if len(self._names) >= MAX_REMEMBERED:
                 self._names.clear()
             names = repr([(near.jobs, near.accounts, near.folders) for near in self._folders(Path(folder))])
             self._names[folder] = blake2b(os.fsencode(names)).hexdigest()[:16]
         return self._names[folder]
 
-    def _candidates(self, root: Path, tells: RunTells) -> Iterator[Job]:
-        """Jobs whose name carries one of the run's ids, then those that lie near."""
+    def _candidates(self, root: Path, run: RunIdentifiers) -> Iterator[Job]:
+        """Jobs with one of the run's ids in their name, then those that lie near."""
         seen: set[Job] = set()
         near = [job for folder in self._folders(root.parent) for job in folder.jobs]
-        named = [job for name in tells.jobs for job in self._by_id.get(name, ())]
-        named += [job for job in near if discoverjobs.job(job[0]) in tells.jobs] if tells.jobs else []
-        for job in (*named, *near[:MOST]):
+        named = [job for name in run.jobs for job in self._by_id.get(name, ())]
+        named += [job for job in near if job_id(job[0]) in run.jobs] if run.jobs else []
+        for job in (*named, *near[:MAX_JOBS_OPENED]):
             if job not in seen:
                 seen.add(job)
                 yield job
 
-    def _folders(self, folder: Path) -> Iterator[_Near]:
-        """The folder above a run, those above it and the log folders in them, the nearest first."""
-        for _ in range(LEVELS):
+    def _folders(self, folder: Path) -> Iterator[_Listing]:
+        """The folder above a run and those above it, each with its log folders, the nearest first."""
+        for _ in range(MAX_LEVELS_ABOVE):
             if folder == folder.parent:
                 return
             near = self._listed(folder)
@@ -144,29 +148,29 @@ class Joiner:
                 return
             folder = folder.parent
 
-    def _listed(self, folder: Path) -> _Near:
-        if str(folder) not in self._near:
-            if len(self._near) >= REMEMBERED:
-                self._near.clear()
-            self._near[str(folder)] = _list(str(folder))
-        return self._near[str(folder)]
+    def _listed(self, folder: Path) -> _Listing:
+        if str(folder) not in self._listings:
+            if len(self._listings) >= MAX_REMEMBERED:
+                self._listings.clear()
+            self._listings[str(folder)] = _listing(str(folder))
+        return self._listings[str(folder)]
 
-    def _tells(self, log: str) -> LogTells:
-        if log not in self._told:
-            if len(self._told) >= REMEMBERED:
-                self._told.clear()
-            self._told[log] = joiningtold.of_log(Path(log))
-        return self._told[log]
+    def _identified(self, log: str) -> LogIdentifiers:
+        if log not in self._identifiers:
+            if len(self._identifiers) >= MAX_REMEMBERED:
+                self._identifiers.clear()
+            self._identifiers[log] = log_identifiers(Path(log))
+        return self._identifiers[log]
 
-    def _claim(self, root: Path, run: RunTells, job: Job) -> str:
-        """Why the job's logs are the run's for sure; empty where they are not."""
-        told = [self._tells(log) for log in job]
-        if any(_contradict(run, log) for log in told):
+    def _claim(self, root: Path, run: RunIdentifiers, job: Job) -> str:
+        """Why the job's logs surely belong to the run; empty where they do not."""
+        logs = [self._identified(log) for log in job]
+        if any(_contradict(run, log) for log in logs):
             return ""
-        for log in told:
+        for log in logs:
             if common := sorted(log.jobs & run.jobs.keys()):
-                return f"job id {common[0]} stands in {run.jobs[common[0]]}"
-        for log in told:
+                return f"job id {common[0]} is in {run.jobs[common[0]]}"
+        for log in logs:
             if run.wandb and run.wandb in log.wandb:
                 return f"prints the run's W&B id {run.wandb}"
             other_job = run.jobs and log.jobs
@@ -174,30 +178,30 @@ class Joiner:
                 return f"prints the run's path {path}"
         return ""
 
-    def _alone(self, root: Path, run: RunTells) -> tuple[Job, bool] | None:
-        """The only job log beside a run that is the only one there, and whether its times span the run's start."""
+    def _only_job(self, root: Path, run: RunIdentifiers) -> tuple[Job, bool] | None:
+        """The only job next to a run that is the only one there, and whether its logs span the run's start."""
         near = self._listed(root.parent)
         if len(near.jobs) != 1 or near.folders != 1:
             return None
-        told = [self._tells(log) for log in near.jobs[0]]
-        if any(_contradict(run, log) for log in told):
+        logs = [self._identified(log) for log in near.jobs[0]]
+        if any(_contradict(run, log) for log in logs):
             return None
-        spans = any(run.started and t.first and t.last and t.first <= run.started <= t.last for t in told)
+        spans = any(run.started and t.first and t.last and t.first <= run.started <= t.last for t in logs)
         return near.jobs[0], spans
 
-    def _accounts(self, root: Path, run: RunTells, has: set[str]) -> Iterator[str]:
+    def _accounts(self, root: Path, run: RunIdentifiers, has: set[str]) -> Iterator[str]:
         """The accounting files near the run that list one of its jobs."""
         if not run.jobs:
             return
         ids = re.compile(rb"(?<![\w.])(?:%s)(?![\w])" % b"|".join(re.escape(i).encode() for i in run.jobs))
         for near in self._folders(root.parent):
             for file in near.accounts:
-                if file not in has and ids.search(_opening(file)):
+                if file not in has and ids.search(_head(file)):
                     yield file
 
 
 def _with_console(found: Found) -> Found:
-    console = beside(found.root, CONSOLE) if found.root.suffix == ".wandb" else None
+    console = sibling(found.root, CONSOLE) if found.root.suffix == ".wandb" else None
     if console is None:
         lost = found.root.parent / CONSOLE
         named = found.root.suffix == ".wandb" and os.path.isfile(lost)
@@ -205,14 +209,14 @@ def _with_console(found: Found) -> Found:
     return replace(found, files=(*found.files, console), basis=(f"{CONSOLE}: W&B's copy of the run's console",))
 
 
-def _list(folder: str) -> _Near:
-    """What lies in a folder and in the log folders in it."""
+def _listing(folder: str) -> _Listing:
+    """The content of a folder and of the log folders in it."""
     logs, accounts, folders, repository = list[str](), list[str](), 0, False
     inner = [folder]
     for place in inner:
         try:
             with os.scandir(place) as entries:
-                for entry in islice(entries, LISTED):
+                for entry in islice(entries, MAX_ENTRIES):
                     if entry.is_dir(follow_symlinks=False):
                         repository |= entry.name == ".git"
                         if place == folder and entry.name.lower() in LOG_FOLDERS:
@@ -225,30 +229,30 @@ def _list(folder: str) -> _Near:
             continue
     by_job: dict[str, list[str]] = {}
     for log in sorted(logs):
-        name = discoverjobs.job(log) or discoverjobs.stem_of(log)
+        name = job_id(log) or stem_of(log)
         by_job.setdefault(os.path.join(os.path.dirname(log), name), []).append(log)
-    return _Near(list(map(tuple, by_job.values())), sorted(accounts), folders, repository)
+    return _Listing(list(map(tuple, by_job.values())), sorted(accounts), folders, repository)
 
 
 def _sort(entry: "os.DirEntry[str]", logs: list[str], accounts: list[str]) -> None:
-    kind, name = discovernames.kind(entry.name), entry.name.lower()
-    if kind is Kind.LOG and (name.endswith((".out", ".err")) or discoverjobs.job(name)):
+    kind, name = filenames.kind(entry.name), entry.name.lower()
+    if kind is Kind.LOG and (name.endswith((".out", ".err")) or job_id(name)):
         logs.append(entry.path)
-    elif kind is Kind.SETTINGS and discovernames.accounts(entry.name):
+    elif kind is Kind.SETTINGS and filenames.is_accounting(entry.name):
         accounts.append(entry.path)
 
 
-def _contradict(run: RunTells, log: LogTells) -> bool:
-    """Whether the log is of another cluster, or of another time than the run's start."""
+def _contradict(run: RunIdentifiers, log: LogIdentifiers) -> bool:
+    """Whether the log comes from another cluster, or from another time than the run's start."""
     if run.cluster and log.cluster and run.cluster != log.cluster:
         return True
     if run.started is None or log.first is None or log.last is None:
         return False
-    return run.started < log.first - APART or run.started > log.last + APART
+    return run.started < log.first - MAX_CLOCK_DIFFERENCE or run.started > log.last + MAX_CLOCK_DIFFERENCE
 
 
 def _printed(root: Path, paths: str) -> str:
-    """The run's path as a log prints it: whole, or its last two folders where they hold a date or the like."""
+    """The run's path as a log prints it: whole, or its last two folders if they are distinctive, such as a date."""
     if f"\n{root}/" in paths:
         return str(root)
     tail = "/".join(root.parts[-2:])
@@ -256,13 +260,9 @@ def _printed(root: Path, paths: str) -> str:
     return tail if distinctive and (f"\n{tail}/" in paths or f"/{tail}/" in paths) else ""
 
 
-def _short(file: str, root: Path) -> str:
-    return os.path.relpath(file, root)
-
-
-def _opening(file: str) -> bytes:
+def _head(file: str) -> bytes:
     try:
         with opened(file) as handle:
-            return handle.read(ACCOUNTS)
+            return handle.read(MAX_ACCOUNTING_BYTES)
     except OSError:
         return b""

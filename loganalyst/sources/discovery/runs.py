@@ -1,7 +1,7 @@
-"""Which files make a run, and which runs there are below a folder: names, folders and links decide.
+"""The runs at or below a path, and the files of each: names, folders and links decide.
 
-`walk` holds the rules, `filenames` what names say. A file is opened only where its name tells nothing and
-nothing else would make its folder a run. Readers look inside later.
+`walk` holds the rules, and `filenames` the kinds of files. A file is opened only if its name says nothing, and nothing
+else would make its folder a run. Readers open the files later.
 """
 
 import os
@@ -31,14 +31,14 @@ _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.
 
 @dataclass(frozen=True)
 class Found:
-    """The files of one run, by path (of a rotated log the oldest part first): logs and configs to read, checkpoints to
-    list.
+    """The files of one run: logs and configs to read, in the order of their paths (the oldest part of a rotated log
+    first), and checkpoints to list.
 
-    `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
-    the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose,
-    `unread` (path, why) what would have been read. `basis` says why files from elsewhere were added (see `joining`),
-    `suggested` names those that may belong to the run too, `jobs` the ids of its jobs as its files state them. `within`
-    is the folder that the user named, out of which no link may lead (none: the run's own).
+    `root` is a folder, a file, or `FILE#RUN` for one of several runs in a file. Its real path gives the run's id, and
+    files are named by their path within it. `ignored` lists what was left out on purpose, and `unread` (path, reason)
+    what should have been read. `basis` says why files from elsewhere were added (see `joining`), `suggested` names
+    files that may belong to the run too, and `jobs` are the job ids that its files state. No link may lead out of
+    `within`, the folder that the user named (empty: the run's own folder).
     """
 
     files: tuple[Path, ...]
@@ -52,28 +52,29 @@ class Found:
     within: str = ""
 
     def bounds(self, named: Iterable[Path] = ()) -> Bounds:
-        """Where what is read of the run may lie; a file that the user `named` may be a link to anywhere."""
+        """Where files of the run may lie; a file that the user `named` may be a link to anywhere."""
         inside = os.path.join(self.folder, "")
         elsewhere = (file for file in self.files if not str(file).startswith(inside))
-        chosen = [os.path.realpath(file) for file in (*named, *((self.root,) if self.alone else ()))]
+        chosen = [os.path.realpath(file) for file in (*named, *((self.root,) if self.is_file else ()))]
         return opening.bounds([self.within or self.folder], [*elsewhere, *chosen])
 
     @property
     def folder(self) -> Path:
-        """The folder that the files are named from."""
-        return self.root.parent if self.alone else self.root
+        """The folder that paths of the files are relative to."""
+        return self.root.parent if self.is_file else self.root
 
     @property
-    def alone(self) -> bool:
+    def is_file(self) -> bool:
         """Whether the run is one file, not a folder."""
         return self.root in self.files
 
 
 class Listed(NamedTuple):
-    """A run as the walk meets it, its paths as text: most runs, where there are many, need no more. The fields are
-    those of `Found`; all but `files` are in the order in which they were met. `log`: it is the logs of one job, which
-    may belong to another run; `real`: its root is surely no link; `original`: all its metrics are copies, of this file
-    and perhaps others, and it has no `files`; `within`: see `Found`.
+    """A run as the walk meets it, with paths as text: of many runs, most need no more. The fields are those of `Found`;
+    all but `files` have the order of the walk.
+
+    `log`: it is the logs of one job, which may belong to another run. `real`: its root is surely no link. `original`:
+    all its metrics are copies of this file (and perhaps others), and it has no `files`.
     """
 
     root: str
@@ -87,12 +88,12 @@ class Listed(NamedTuple):
     original: str = ""
 
     @property
-    def alone(self) -> bool:
-        """As `Found.alone`."""
+    def is_file(self) -> bool:
+        """As `Found.is_file`."""
         return self.root in self.files
 
     def found(self) -> Found:
-        """The same as paths."""
+        """The same run, with paths as Path."""
         return Found(
             files=tuple(map(Path, self.files)),
             checkpoints=tuple(map(Path, sorted(self.checkpoints))),
@@ -104,21 +105,21 @@ class Listed(NamedTuple):
 
 
 def runs(root: Path) -> Iterator[Found]:
-    """`listed`, as paths, without copies."""
+    """The runs of `listed` as `Found`, without copies."""
     return (run.found() for run in listed(root) if not run.original)
 
 
 def listed(root: Path, seconds: float | None = None) -> Iterator[Listed]:
-    """Every run below the folder `root` (or the one that the file `root` is), found while walking: folder by folder in
-    the order of their names, what lies in a folder itself after the runs below it. No list of them is held.
+    """Every run below the folder `root` (or the run that the file `root` is), as the walk finds it: folders in the
+    order of their names, and the runs below a folder before the folder itself. No list of them is held.
 
-    One without files says in `unread` what could not be listed and belongs to no run, or is a copy (`original`). A file
-    that holds several runs may take so many `seconds` to list them. Raises SourceError where `root` is missing or may
-    not be read; a folder without runs gives none.
+    A run without files is a copy (`original`), or names in `unread` what could not be listed and belongs to no run. A
+    file that holds several runs may take up to `seconds` to list them. Raises SourceError where `root` is missing or
+    may not be read; a folder without runs yields none.
     """
     if not root.is_dir():
         inside = () if address.split(root)[1] else formats.runs_in(root, seconds).runs
-        yield from map(_file, map(Path, inside or (root,)))
+        yield from map(_run_of_file, map(Path, inside or (root,)))
         return
     copies, settings, links, within = Copies(), _SettingsAbove(), {str(root)}, os.path.realpath(root)
     try:
@@ -126,22 +127,22 @@ def listed(root: Path, seconds: float | None = None) -> Iterator[Listed]:
             group = candidate.group
             if group.curves:
                 original = copies.leave_out(group)
-                if not group.curves and not group.logs:  # a run that was met before under another name
+                if not group.curves and not group.logs:  # the walk met this run before under another name
                     yield Listed(candidate.root, (), original=original)
                     continue
-            files = group.files() + (settings.of(candidate.root) if group.curves else [])
+            files = group.files() + (settings.files(candidate.root) if group.curves else [])
             if len(files) > 1:
                 files.sort(key=rotation.order)
-            # tuples, of which the empty ones are one: a group's lists, kept for each of many runs, slow the program
-            rest = tuple(group.checkpoints), tuple(group.ignored), tuple(group.unread)
-            yield Listed(candidate.root, tuple(files), *rest, candidate.log, candidate.root not in links, within)
+            # tuples: all empty ones are one object, while a group's lists, kept for each of many runs, cost time
+            others = tuple(group.checkpoints), tuple(group.ignored), tuple(group.unread)
+            yield Listed(candidate.root, tuple(files), *others, candidate.log, candidate.root not in links, within)
     except OSError as error:
-        what = f"cannot be read ({error.strerror})"
-        raise SourceError(root, what, "a directory with read permission is needed") from None
+        problem = f"cannot be read ({error.strerror})"
+        raise SourceError(root, problem, "a directory with read permission is needed") from None
 
 
 def discover(path: Path) -> Found:
-    """The files of the run at `path` (a file is a run of its own): the one run that `runs` finds there.
+    """The files of the run at `path` (a file is a run of its own): the only run that `runs` finds there.
 
     Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
     """
@@ -149,19 +150,19 @@ def discover(path: Path) -> Found:
     every = _with_files(runs(path), unread)
     first = list(islice(every, 4))
     if not first:
-        what = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
-        told = "; ".join(f"{file}: {why}" for file, why in unread[:3])
-        raise SourceError(path, what + (f" ({told})" if told else ""), READABLE)
+        problem = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
+        reasons = "; ".join(f"{file}: {why}" for file, why in unread[:3])
+        raise SourceError(path, problem + (f" ({reasons})" if reasons else ""), READABLE)
     if len(first) > 1:
         count = len(first) + sum(1 for _ in every)
         names = ", ".join(os.path.relpath(found.root, path if path.is_dir() else path.parent) for found in first[:3])
-        what = f"holds {count:,} runs"
-        raise SourceError(path, what, f"name one of them: {names}{', …' if count > 3 else ''}")
+        problem = f"holds {count:,} runs"
+        raise SourceError(path, problem, f"name one of them: {names}{', …' if count > 3 else ''}")
     return replace(first[0], unread=(*first[0].unread, *unread)) if unread else first[0]
 
 
 def _with_files(every: Iterator[Found], unread: list[tuple[Path, str]]) -> Iterator[Found]:
-    """Those that have files; what could not be read and belongs to no run is added to `unread`."""
+    """The runs that have files; what could not be read and belongs to no run is added to `unread`."""
     for found in every:
         if found.files:
             yield found
@@ -170,24 +171,24 @@ def _with_files(every: Iterator[Found], unread: list[tuple[Path, str]]) -> Itera
 
 
 class _SettingsAbove:
-    """The settings that a logger put into the folder above a run; runs that lie side by side are asked for in turn."""
+    """The settings that a logger put into the folder above a run. The last folder is remembered."""
 
     def __init__(self) -> None:
         self._folder, self._files = "/", list[str]()
 
-    def of(self, root: str) -> list[str]:
+    def files(self, root: str) -> list[str]:
         if (folder := os.path.dirname(root)) != self._folder:
             files = (os.path.join(folder, name) for name in _PARENT_SETTINGS)
             self._folder, self._files = folder, [file for file in files if os.path.isfile(file)]
         return self._files
 
 
-def _file(path: Path) -> Listed:
-    """The run that one file is, or one of those that it holds. Raises SourceError where there is no such file."""
+def _run_of_file(path: Path) -> Listed:
+    """The run that a file is, or one of the runs that it holds. Raises SourceError where there is no such file."""
     file, run = address.split(path)
     if not os.path.exists(file):  # unlike Path.exists it does not raise on names that are too long
         raise SourceError(path, *_missing(path))
-    if why := no_file(file):
+    if why := why_unreadable(file):
         raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
     named = [Path(inside) for inside in formats.runs_in(file).runs if inside.startswith(str(path))] if run else []
     whole = str(named[0] if len(named) == 1 else path)  # a run may be named by the beginning of its id
@@ -195,7 +196,7 @@ def _file(path: Path) -> Listed:
 
 
 def _missing(path: Path) -> tuple[str, str]:
-    """What is wrong with a path that does not exist, and what is allowed."""
+    """The problem with a path that does not exist, and what is allowed."""
     allowed = "a run directory, a log file or a SLURM log is needed"
     if str(path) == "-":
         return "no such file", "standard input is not read: name a file"
@@ -209,8 +210,8 @@ def _missing(path: Path) -> tuple[str, str]:
         return f"cannot be read ({error.strerror})", allowed
 
 
-def no_file(path: Path) -> str:
-    """Why a path that is no folder is not read (empty: it is)."""
+def why_unreadable(path: Path) -> str:
+    """Why a path that is no folder cannot be read; empty if it can."""
     if os.path.exists(path) and not os.path.isfile(path):
         return "is no regular file"
     return "" if encodable(path.name) else "its name is not valid UTF-8"

@@ -1,6 +1,6 @@
-"""Compressed logs: gzip, zstd, xz and bzip2, told by their first bytes and unpacked for the reader that knows the log.
+"""Compressed logs: gzip, zstd, xz and bzip2 are recognised by their first bytes, and unpacked for the log's reader.
 
-What is unpacked goes to a temporary file (TMPDIR), never beside the log, under the log's name without the suffix.
+The content goes to a temporary file (TMPDIR), never next to the log, under the log's name without the suffix.
 """
 
 import bz2
@@ -21,19 +21,19 @@ from loganalyst.opening import opened, temporary
 from loganalyst.sources.files.lineblocks import gap
 
 SUFFIX = re.compile(r"\.(gz|gzip|zst|zstd|xz|bz2)$", re.IGNORECASE)
-LARGEST = 64 << 30  # bytes of content; at most half of what the disk has free
-ALWAYS = 256 << 20  # bytes of content that any ratio may give
-RATIO, OFTEN = 300, 1 << 30  # times the file, up to so many bytes; behind them a bomb would take minutes
-LONG_RATIO = 30  # times the file, however large: long logs shrink 5 to 20 times
-PIECE = 1 << 16
-MEMORY = 128 << 20  # of a decoder: what `xz -9` and `zstd --ultra` need
+MAX_CONTENT_BYTES = 64 << 30  # and at most half of the free bytes of the disk
+ALLOWED_BYTES = 256 << 20  # of content, at any ratio
+MAX_RATIO, MAX_RATIO_BYTES = 300, 1 << 30  # times the file, up to this much content: a larger bomb would take minutes
+MAX_LONG_RATIO = 30  # times the file, at any size: long logs shrink 5 to 20 times
+PIECE_BYTES = 1 << 16
+MAX_DECODER_BYTES = 128 << 20  # of memory: `xz -9` and `zstd --ultra` need it
 
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\xfd7zXZ\0": "xz",
     b"BZh": "bzip2",
-    **{bytes([n]) + b"\x2a\x4d\x18": "zstd" for n in range(0x50, 0x60)},  # a frame to skip: pzstd's, seekable zstd's
+    **{bytes([n]) + b"\x2a\x4d\x18": "zstd" for n in range(0x50, 0x60)},  # skippable frames: pzstd, seekable zstd
 }
 _LONGEST_MAGIC = max(map(len, _MAGIC))
 
@@ -47,16 +47,16 @@ class _DamageError(Exception):
 
 
 def compression(head: bytes) -> str | None:
-    """How a file that begins with `head` is compressed, None where it is not."""
+    """The compression of a file that begins with `head`; None if it is not compressed."""
     return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
 
 
 @contextmanager
 def unpacked(path: Path, head: bytes) -> Iterator[tuple[Path, pl.DataFrame]]:
-    """The file to read in place of `path`, which begins with `head`, and the gap that says what of it could not be
-    unpacked (no row where all was). A file that is not compressed is itself.
+    """The file to read in place of `path`, which begins with `head`, and the gap that says what could not be unpacked
+    (no row: nothing). A file that is not compressed is read itself.
 
-    All content before the damage is kept; content past the size limits is not read. Raises OSError.
+    All content before damage is kept; content above the size limits is not read. Raises OSError.
     """
     kind = compression(head)
     if kind is None:
@@ -70,13 +70,15 @@ def unpacked(path: Path, head: bytes) -> Iterator[tuple[Path, pl.DataFrame]]:
 
 
 def _unpack(path: Path, kind: str, inner: Path) -> tuple[str, int]:
-    """Write the content of `path` to `inner`; why that is not all of it (empty: it is), and from which offset on."""
+    """Write the content of `path` to `inner`. The result says why some is missing (empty: none is), and from which
+    offset of `path` on.
+    """
     limit = _limit(path, inner)
     try:
         return _written(path, kind, inner, limit)
     except _DamageError as damage:
         fine = damage.offset
-    try:  # once more: a decoder that fails keeps back what it made of the last bytes before the damage
+    try:  # again, with single bytes before the damage: a decoder that fails withholds its output for the last ones
         return _written(path, kind, inner, limit, fine)
     except _DamageError as damage:
         kept = inner.stat().st_size
@@ -84,16 +86,16 @@ def _unpack(path: Path, kind: str, inner: Path) -> tuple[str, int]:
 
 
 def _limit(path: Path, inner: Path) -> int:
-    return min(by_ratio(path.stat().st_size), LARGEST, shutil.disk_usage(inner.parent).free // 2)
+    return min(by_ratio(path.stat().st_size), MAX_CONTENT_BYTES, shutil.disk_usage(inner.parent).free // 2)
 
 
 def by_ratio(size: int) -> int:
-    """How many bytes of content are read of a compressed file of `size` bytes.
+    """How many bytes of content are read from a compressed file of `size` bytes.
 
     >>> [by_ratio(mib << 20) >> 20 for mib in (0, 1, 2, 10, 100)]
     [256, 300, 600, 1024, 3000]
     """
-    return max(ALWAYS, min(RATIO * size, OFTEN), LONG_RATIO * size)
+    return max(ALLOWED_BYTES, min(MAX_RATIO * size, MAX_RATIO_BYTES), MAX_LONG_RATIO * size)
 
 
 def _written(path: Path, kind: str, inner: Path, limit: int, fine: int | None = None) -> tuple[str, int]:
@@ -109,10 +111,10 @@ def _written(path: Path, kind: str, inner: Path, limit: int, fine: int | None = 
 
 
 def _end_with_a_line(inner: Path, out: IO[bytes]) -> None:
-    """Leave out what stands behind the last line break: a line that we cut is none that broke off."""
+    """Remove what follows the last line break: a line that we cut must not look like one that the program broke off."""
     out.flush()
     with inner.open("rb") as file:
-        begin = max(out.tell() - PIECE, 0)
+        begin = max(out.tell() - PIECE_BYTES, 0)
         file.seek(begin)
         feed = file.read().rfind(b"\n")
     if feed >= 0:
@@ -123,11 +125,11 @@ def _pieces(packed: IO[bytes], kind: str, fine: int | None) -> Iterator[bytes]:
     """The content of all members, one after another. From offset `fine` on, bytes are taken one by one."""
 
     def more() -> bytes:
-        ahead = PIECE if fine is None else fine - packed.tell()
-        return packed.read(min(PIECE, ahead) if ahead > 0 else 1)
+        ahead = PIECE_BYTES if fine is None else fine - packed.tell()
+        return packed.read(min(PIECE_BYTES, ahead) if ahead > 0 else 1)
 
     data, begin = more(), _decoder(kind)
-    while data := data.lstrip(b"\0") or more():  # a gzip file may be filled up with zeros
+    while data := data.lstrip(b"\0") or more():  # a gzip file may be padded with zeros
         if not data.strip(b"\0"):
             continue
         while len(data) < _LONGEST_MAGIC and (next_byte := more()):
@@ -157,18 +159,20 @@ def _errors(kind: str) -> tuple[type[Exception], ...]:
 
 
 def _decoder(kind: str) -> Callable[[], Any]:
-    """What begins a member: an object with decompress(data, most), eof, needs_input and unused_data."""
+    """A function that begins a member: it returns an object with decompress(data, most), eof, needs_input and
+    unused_data.
+    """
     if kind == "zstd":
         zstd = _zstd()
-        options = {zstd.DecompressionParameter.window_log_max: MEMORY.bit_length() - 1}
+        options = {zstd.DecompressionParameter.window_log_max: MAX_DECODER_BYTES.bit_length() - 1}
         return lambda: zstd.ZstdDecompressor(options=options)
     if kind == "xz":
-        return lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY)
+        return lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_DECODER_BYTES)
     return _Gzip if kind == "gzip" else bz2.BZ2Decompressor
 
 
 def _zstd() -> Any:
-    """The standard library's module, of 3.14 on; before that its backport."""
+    """The standard library's module from Python 3.14 on; before that its backport."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -177,7 +181,7 @@ def _zstd() -> Any:
 
 
 class _Gzip:
-    """A gzip member, as the other decoders are."""
+    """A gzip member with the interface of the other decoders."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(31)

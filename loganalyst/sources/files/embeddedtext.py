@@ -1,4 +1,4 @@
-"""Text that a program printed, where a file of another format holds it: what a log of its own would say beside that."""
+"""Printed text that a file of another format holds: it is read like a log."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +10,9 @@ from loganalyst.sources.formats import formats
 
 
 def printed(text: Path) -> Iterator[Tables]:
-    """The known lines, blocks and arguments in `text`; not its numbers, which the other format holds better.
+    """The known lines, blocks and arguments in `text`; not its numbers, which the other format has in a better form.
 
-    All belong to session 0; `line` counts in the text, and there are no offsets, for the text is no file of the run.
+    All belong to session 0. `line` counts within the text. There are no offsets, for the text is no file of the run.
     """
     (log,) = (module for module in formats() if module.NAME == "text")
     for tables in log.read(text):
@@ -24,5 +24,5 @@ def printed(text: Path) -> Iterator[Tables]:
 def _inside(frame: pl.DataFrame) -> pl.DataFrame:
     if not frame.height:
         return frame
-    told = [pl.lit(0, pl.Int32).alias("session")] if "session" in frame.columns else []
-    return frame.with_columns(*told, offset=pl.lit(None, pl.Int64))
+    session = [pl.lit(0, pl.Int32).alias("session")] if "session" in frame.columns else []
+    return frame.with_columns(*session, offset=pl.lit(None, pl.Int64))

@@ -1,4 +1,4 @@
-"""Nested data from a file nobody checked as dotted keys, bounded in number and depth; `config` rows made of them."""
+"""Nested data from an untrusted file as dotted keys, bounded in number and depth, and as `config` rows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,13 +14,15 @@ Leaf = str | int | float | bool | None
 
 
 class TooLargeError(ValueError):
-    """The data hold more values, or lie deeper, than a log's would."""
+    """The data have more values, or a deeper nesting, than any log."""
 
 
 def leaves(data: Any, *, sep: str = ".", limit: int = 20_000, depth: int = 40) -> Iterator[tuple[str, Leaf]]:
-    """(key, value) of every scalar, keys joined by `sep`, list items by position; empty containers as ``{}``, ``[]``.
+    """(key, value) of every scalar. Keys are joined by `sep`, list items are named by position, and empty containers
+    are ``{}`` and ``[]``.
 
-    Walks lazily, so data that share parts (YAML aliases) cost no more than `limit` values. TooLargeError past a bound.
+    The walk is lazy, so data with shared parts (YAML aliases) cost at most `limit` values. Raises TooLargeError above
+    `limit` or `depth`.
     """
     for count, item in enumerate(_walk(data, "", sep, depth)):
         if count == limit:
@@ -43,7 +45,7 @@ def _walk(data: Any, key: str, sep: str, depth: int) -> Iterator[tuple[str, Leaf
 
 
 def number(value: Leaf) -> float | None:
-    """The float64 of a number or of a text that is one (YAML 1.1 takes ``1e-4`` for text); truth values are none."""
+    """A number, or a text that is one, as float64 (YAML 1.1 reads ``1e-4`` as text). Truth values are no numbers."""
     if isinstance(value, bool) or value is None:
         return None
     try:
@@ -55,17 +57,17 @@ def number(value: Leaf) -> float | None:
 
 
 def shown(value: Leaf) -> str:
-    """The `value` text of a config row: JSON's words for truth values and null."""
+    """The `value` text of a config row, with JSON's words for truth values and null."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     try:
         return printable(value)
-    except ValueError:  # an int past Python's limit of decimal digits
+    except ValueError:  # an int above Python's limit of decimal digits
         return hex(value) if isinstance(value, int) else "?"
 
 
 def config_of(data: Any, path: Path, *, prefix: str = "") -> Tables:
-    """Nested settings found in the file `path` as `config` rows, or the gap row that says why they were refused."""
+    """Nested settings of the file `path` as `config` rows, or the gap row that says why they were refused."""
     try:
         rows = [(key, value) for key, value in leaves(data) if key]
     except TooLargeError as error:

@@ -1,4 +1,4 @@
-"""Bytes of a file that a reader could not use, as it tells of them."""
+"""Gaps: bytes of a file that a reader could not use."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from loganalyst.model import table
 
 
 class Gap(NamedTuple):
-    """`bytes` bytes from file offset `offset` on, and why they were not used."""
+    """`bytes` bytes from file offset `offset` on, and the reason why they were not used."""
 
     offset: int
     bytes: int
@@ -17,7 +17,7 @@ class Gap(NamedTuple):
 
 
 def gap_table(gaps: Iterable[Gap], file: str) -> pl.DataFrame:
-    """Rows of `gaps`, by offset."""
+    """Rows of the table `gaps`, by offset."""
     rows = sorted(gaps)
     if not rows:  # most batches have none
         return table("gaps")

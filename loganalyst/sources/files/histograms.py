@@ -1,4 +1,4 @@
-"""Histograms as logged (bucket edges and counts) in the terms of the `distributions` table."""
+"""Logged histograms (bucket edges and counts) as rows of the table `distributions`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from loganalyst.sources.files.timestamps import from_seconds
 Array = NDArray[np.float64]
 
 QUANTILES = np.array([0, 0.05, 0.25, 0.5, 0.75, 0.95, 1])
-TINY = 1.000001e-12  # the innermost bucket edge of TensorFlow's and PyTorch's histograms: what lies within is zero
+TINY = 1.000001e-12  # the innermost bucket edge of TensorFlow's and PyTorch's histograms: values within are zero
 
 
 class Moments(NamedTuple):
-    """What a writer stored beside the buckets."""
+    """The moments that a writer stored with the buckets."""
 
     minimum: float
     maximum: float
@@ -30,8 +30,8 @@ class Moments(NamedTuple):
 def describe(left: Array, right: Array, counts: Array, moments: Moments | None = None) -> dict[str, object]:
     """count, mean, std, min, max, zeros and quantiles of counts (n,) in the buckets left..right (n,).
 
-    Quantiles are interpolated within buckets. Without stored `moments`, mean and std take each bucket's middle for its
-    values. `zeros` is None unless the buckets around 0 are narrow enough to tell zeros from other values.
+    Quantiles are interpolated within buckets. Without stored `moments`, mean and std use the middle of each bucket.
+    `zeros` is None unless the buckets around 0 are narrow enough to distinguish zeros from other values.
     """
     with np.errstate(all="ignore"):
         if moments:
@@ -54,7 +54,7 @@ def describe(left: Array, right: Array, counts: Array, moments: Moments | None =
 
 
 def frame(rows: Sequence[Mapping[str, object]], source: str) -> pl.DataFrame:
-    """`distributions` rows of what `describe` gave, each with metric, step and time (seconds since 1970)."""
+    """`distributions` rows from results of `describe`, each with metric, step and time (seconds since 1970)."""
     if not rows:  # most batches have none
         return table("distributions")
     names = ("metric", "step", "count", "mean", "std", "min", "max", "zeros", "quantiles")

@@ -1,4 +1,4 @@
-"""Framing shared by the line formats: a text file as blocks of whole lines in UTF-8, in bounded memory."""
+"""Framing that the line formats share: a text file as blocks of whole lines in UTF-8, in bounded memory."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, utf_8_decode
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ import polars as pl
 from loganalyst.model import table
 from loganalyst.opening import opened, opened_text
 
-_MOST_PARTS = 50  # of one block that are Latin-1 for themselves; then the rest of the block is
-LONGEST = 1 << 20  # bytes of one line; a longer one is cut (no log row is)
+_MAX_LATIN_PARTS = 50  # of one block; the rest of the block is then read as Latin-1
+MAX_LINE_BYTES = 1 << 20  # a longer line is cut: no log row is that long
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines. `line` numbers the first (from 1); `offset` is its place in bytes, None in UTF-16 files; `recoded`
-    where the file has Latin-1 for them, a byte a character.
+    """Whole lines. `line` is the number of the first (from 1), and `offset` its place in bytes (None in UTF-16 files).
+    `recoded`: in the file they are Latin-1, one byte a character.
     """
 
     data: bytes
@@ -31,7 +31,7 @@ class Block:
 
     @cached_property
     def breaks(self) -> int:
-        """How many line breaks stand in `data`."""
+        """The number of line breaks in `data`."""
         return count(self.data, b"\n")
 
     def at(self, position: int) -> int | None:
@@ -41,22 +41,22 @@ class Block:
         return self.offset + (self.extent(self.data[:position]) if self.recoded else position)
 
     def extent(self, part: bytes) -> int:
-        """How many bytes of the file a part of `data` was."""
+        """How many bytes a part of `data` takes in the file."""
         return len(part.decode("utf-8", "replace")) if self.recoded else len(part)
 
     def begin(self, line: int) -> int:
-        """Where in `data` a line begins, by its number."""
+        """The position in `data` where the line of this number begins."""
         nth = line - self.line
         return int(np.flatnonzero(np.frombuffer(self.data, np.uint8) == 10)[nth - 1]) + 1 if nth else 0
 
     def since(self, line: int) -> "Block":
-        """The block from one of its lines on."""
+        """The block from the line of this number on."""
         begin = self.begin(line)
         return replace(self, data=self.data[begin:], line=line, offset=self.at(begin))
 
 
 def text(head: bytes) -> str:
-    """The opening of a file as text: byte order mark honoured, UTF-8, else Latin-1 (which never fails)."""
+    """The opening of a file as text: by its byte order mark, else UTF-8, else Latin-1 (which never fails)."""
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return head[: len(head) & ~1].decode("utf-16", "replace")
     try:
@@ -75,23 +75,27 @@ def place(head: bytes, content: str) -> int:
 
 
 def binary(head: bytes) -> bool:
-    """Whether an opening is no text: a NUL byte, and no UTF-16 mark that would explain it."""
+    """Whether an opening is no text: it has a NUL byte, and no UTF-16 mark that would explain it."""
     return 0 in head and not head.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
 
 
 def blocks(path: Path, *, size: int = 4 << 20, offset: int = 0, line: int = 1, quoted: bool = True) -> Iterator[Block]:
-    """Blocks of about `size` bytes that end with a line; UTF-16 and Latin-1 become UTF-8. OSError passes.
+    """Blocks of about `size` bytes that end with a line; UTF-16 and Latin-1 become UTF-8. Raises OSError.
 
-    Lines that are no UTF-8 are taken as Latin-1, in blocks of their own.
-    The first begins at `offset`, with the number `line`. Where text is `quoted`, a line break between quotes ends no
-    line.
+    Lines that are not UTF-8 are read as Latin-1, in blocks of their own. The first block begins at `offset`, with line
+    number `line`. In `quoted` text a line break between quotes ends no line.
     """
     with opened(path) as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
             yield from _wide_blocks(path, size)
             return
         while data := _lines(file, offset, size):
-            while quoted and count(data, b'"') % 2 and len(data) < size + LONGEST and (more := file.readline(LONGEST)):
+            while (
+                quoted
+                and count(data, b'"') % 2
+                and len(data) < size + MAX_LINE_BYTES
+                and (more := file.readline(MAX_LINE_BYTES))
+            ):
                 data += more
             mark = BOM_UTF8 if not offset and data.startswith(BOM_UTF8) else b""
             offset += len(mark)
@@ -102,16 +106,16 @@ def blocks(path: Path, *, size: int = 4 << 20, offset: int = 0, line: int = 1, q
 
 
 def _lines(file: BinaryIO, offset: int, size: int) -> bytes:
-    """About `size` bytes from `offset` to the end of a line; where that is, is looked up first: they are not copied."""
+    """About `size` bytes from `offset` to the end of a line. The end is found first, so that no bytes are copied."""
     file.seek(offset + size)
-    behind = len(file.readline(LONGEST))
+    behind = len(file.readline(MAX_LINE_BYTES))
     file.seek(offset)
     data = file.read(size + behind)
-    return data if behind else data + file.readline(LONGEST)  # the file has grown by now
+    return data if behind else data + file.readline(MAX_LINE_BYTES)  # the file has grown by now
 
 
 def count(data: bytes, byte: bytes) -> int:
-    """How often a byte stands in the data (many times faster than bytes.count where it does often)."""
+    """How often a byte occurs in the data. For frequent bytes this is many times faster than bytes.count."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord(byte))) if byte in data else 0
 
 
@@ -119,18 +123,19 @@ def _wide_blocks(path: Path, size: int) -> Iterator[Block]:
     line = 1
     with opened_text(path, "utf-16") as file:
         while piece := file.read(size):
-            data = (piece + file.readline(LONGEST)).encode("utf-8", "replace")
+            data = (piece + file.readline(MAX_LINE_BYTES)).encode("utf-8", "replace")
             yield Block(data, line, None)
             line += count(data, b"\n")
 
 
 def _utf8(data: bytes, *, quoted: bool) -> list[tuple[bytes, bool]]:
-    """The data in parts of whole lines, and whether each is Latin-1.
+    """The data in parts of whole lines, each with whether it is Latin-1.
 
-    Where UTF-8 stands too, only the lines that are none are Latin-1; after `_MOST_PARTS` such parts all the rest is.
+    If the data has UTF-8 too, only the other lines are Latin-1; after `_MAX_LATIN_PARTS` such parts, so is all the
+    rest.
     """
-    foreign = [] if data.isascii() else list(islice(_foreign(data, quoted), _MOST_PARTS))
-    if len(foreign) == _MOST_PARTS:
+    foreign = [] if data.isascii() else list(islice(_foreign(data, quoted), _MAX_LATIN_PARTS))
+    if len(foreign) == _MAX_LATIN_PARTS:
         foreign[-1] = foreign[-1][0], len(data)
     bounds = [0, *chain.from_iterable(foreign), len(data)]
     parts = [(data[begin:end], i % 2 == 1) for i, (begin, end) in enumerate(pairwise(bounds)) if end > begin]
@@ -140,7 +145,7 @@ def _utf8(data: bytes, *, quoted: bool) -> list[tuple[bytes, bool]]:
 
 
 def _foreign(data: bytes, quoted: bool) -> Iterator[tuple[int, int]]:
-    """Where the lines begin and end that are no UTF-8; where text is `quoted`, with all lines between its quotes."""
+    """Begin and end of lines that are not UTF-8; in `quoted` text, with all lines between the same quotes."""
     view, at = memoryview(data), 0
     while at < len(data):
         try:
@@ -163,5 +168,5 @@ def _foreign(data: bytes, quoted: bool) -> Iterator[tuple[int, int]]:
 
 
 def gap(path: Path, why: str, offset: int | None = None, extent: int | None = None) -> pl.DataFrame:
-    """One row of the `gaps` table; `extent` in bytes, None where it is not known."""
+    """One row of the `gaps` table; `extent` is in bytes, None where it is not known."""
     return table("gaps", {"file": path.name, "offset": offset, "bytes": extent, "why": why})

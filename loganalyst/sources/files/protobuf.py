@@ -1,6 +1,6 @@
-"""The protobuf wire format, as far as logs use it (https://protobuf.dev/programming-guides/encoding/).
+"""The part of the protobuf wire format that logs use (https://protobuf.dev/programming-guides/encoding/).
 
-Readers walk messages field by field, so nothing is compiled, no schema version matters, and unknown fields pass.
+Readers walk messages field by field. So nothing is compiled, no schema version matters, and unknown fields are skipped.
 """
 
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 def varint(buffer: bytes | memoryview, at: int) -> tuple[int, int]:
-    """The unsigned varint at offset `at` and the offset behind it.
+    """The unsigned varint at offset `at`, and the offset after it.
 
-    ValueError past 10 bytes, IndexError past the end.
+    Raises ValueError for more than 10 bytes, and IndexError at the end of the buffer.
     """
     value = shift = 0
     while True:
@@ -27,15 +27,15 @@ def varint(buffer: bytes | memoryview, at: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """An int64 field's value from its unsigned varint."""
+    """The value of an int64 field from its unsigned varint."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def fields(buffer: bytes | memoryview, at: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int, int]]:
     """Walk one message: yields (field number, wire type, a, b).
 
-    For VARINT `a` is the unsigned value and b the offset behind it; for the other types buffer[a:b] is the payload.
-    ValueError where the bytes are no message (group wire types, a length past `end`).
+    For VARINT, a is the unsigned value and b the offset after it. For the other types buffer[a:b] is the payload.
+    Raises ValueError where the bytes are no message (group wire types, a length beyond `end`).
     """
     end = len(buffer) if end is None else end
     while at < end:

@@ -1,4 +1,4 @@
-"""Real paths of many files: each folder is resolved once, where `os.path.realpath` asks for every part of a path."""
+"""Real paths of many files. Each folder is resolved once, while `os.path.realpath` asks for every part of a path."""
 
 import os
 
@@ -6,13 +6,13 @@ _NO_NAMES = frozenset({"", os.curdir, os.pardir})
 
 
 class RealPaths:
-    """Remembers folders: for one look at some trees, not for long."""
+    """Remembers resolved folders. Use it for one walk only: folders change."""
 
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}
 
-    def of(self, path: str, *, real: bool = False) -> str:
-        """As `os.path.realpath`; `real`: the last part of the path is surely no link."""
+    def resolve(self, path: str, *, real: bool = False) -> str:
+        """The same as `os.path.realpath`; `real`: the last part of the path is surely no link."""
         folder, _, name = path.rpartition(os.sep)
         if name in _NO_NAMES or not folder or (not real and os.path.islink(path)):
             return os.path.realpath(path)

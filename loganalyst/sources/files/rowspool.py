@@ -1,4 +1,4 @@
-"""Where the rows of a run wait until all its files are read: in memory, beyond a limit in an unnamed temporary file."""
+"""Rows of a run, kept until all its files are read: in memory, and above a limit in an unnamed temporary file."""
 
 import io
 import tempfile
@@ -9,13 +9,13 @@ from typing import IO, NamedTuple
 
 import polars as pl
 
-HELD = 1 << 18  # rows of a run in memory before they go to disk
-WHOLE = 8 << 20  # rows of a run that is judged from memory, without a store: some 60 bytes each
-GROUP = 1 << 17  # rows handed on at a time, and in a row group of what is written
+MAX_HELD_ROWS = 1 << 18  # of a run in memory, before they go to disk
+MAX_ROWS_IN_MEMORY = 8 << 20  # of a run that is judged from memory, without a store; a row takes some 60 bytes
+GROUP_ROWS = 1 << 17  # rows that are passed on at a time, and of a row group in a Parquet file
 
 
 class _Written(NamedTuple):
-    """Where rows lie on disk: the bytes of each frame of at most GROUP rows, one behind the other from `start` on."""
+    """Rows on disk: frames of at most GROUP_ROWS rows, with these `sizes` in bytes, from `start` on."""
 
     file: IO[bytes]
     start: int
@@ -35,14 +35,14 @@ class Rows:
         if self._frame is None:
             return
         start, sizes = file.seek(0, io.SEEK_END), list[int]()
-        for rows in self._frame.iter_slices(GROUP):
+        for rows in self._frame.iter_slices(GROUP_ROWS):
             packed = io.BytesIO()
             rows.write_ipc(packed, compression="lz4")
             sizes.append(file.write(packed.getbuffer()))
         self._frame, self._written = None, _Written(file, start, tuple(sizes))
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """The rows in order: those in memory as one frame, those on disk at most GROUP at a time."""
+        """The rows in order: those in memory as one frame, those on disk at most GROUP_ROWS at a time."""
         if self._frame is not None:
             yield self._frame
         elif self._written is not None:
@@ -54,8 +54,8 @@ class Rows:
 
 
 class Spool:
-    """Keeps rows: all in memory where `held` is None, else at most so many of them; then all that are held go to an
-    unnamed file in `folder` (None: the system's for temporary files), which is gone when this process is.
+    """Keeps rows. At most `held` rows stay in memory (None: all). Above that, all held rows go to an unnamed file in
+    `folder` (None: the system's folder for temporary files), which vanishes with this process.
     """
 
     def __init__(self, folder: Path | None = None, held: int | None = None) -> None:
@@ -72,16 +72,16 @@ class Spool:
         return self._file is not None
 
     def keep(self, frame: pl.DataFrame) -> Rows:
-        """Take these rows. Raises OSError where the disk takes no more."""
+        """Take these rows. Raises OSError where the disk is full."""
         return self.adopt(Rows(frame))
 
     def adopt(self, rows: Rows) -> Rows:
-        """Take rows that are in memory. Raises OSError where the disk takes no more."""
+        """Take rows that are in memory. Raises OSError where the disk is full."""
         if self._limit is not None:
             with self._lock:
                 self._held.append(rows)
                 self._rows += rows.height
-                if self._rows > (self._limit if self._file is None else min(self._limit, HELD)):
+                if self._rows > (self._limit if self._file is None else min(self._limit, MAX_HELD_ROWS)):
                     self._spill()
         return rows
 
@@ -96,7 +96,7 @@ class Spool:
         self._held, self._rows = [], 0
 
 
-def slices(file: Path, start: int, height: int) -> Iterator[pl.DataFrame]:
-    """`height` rows of a Parquet file from row `start` on, at most GROUP at a time."""
-    for offset in range(start, start + height, GROUP):
-        yield pl.scan_parquet(file).slice(offset, min(GROUP, start + height - offset)).collect()
+def slices(file: Path, start: int, height: int, group: int = GROUP_ROWS) -> Iterator[pl.DataFrame]:
+    """`height` rows of a Parquet file from row `start` on, at most `group` at a time."""
+    for offset in range(start, start + height, group):
+        yield pl.scan_parquet(file).slice(offset, min(group, start + height - offset)).collect()

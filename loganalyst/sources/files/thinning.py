@@ -1,8 +1,8 @@
-"""Big tables of a run that fit into memory: whole, or beyond a limit a sample of each curve.
+"""Big tables of a run, reduced to fit into memory: whole, or above a limit a sample of each curve.
 
-The longest curves are thinned, the shorter ones stay as they are. Of a thinned curve every n-th point is kept. So are
-its first and last point, its extremes, and single points that leave their neighbours. So are both sides of a place
-where it becomes NaN or finite again, where a session begins, or where its steps go back. A gap says what is left out.
+The longest curves are thinned, and shorter ones stay whole. Of a thinned curve every n-th point is kept. So are its
+first and last point, its extremes, and single points far from their neighbours. So are both sides of a break: where the
+curve becomes NaN or finite again, where a session begins, or where its steps go back. A gap says what is left out.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,14 +14,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import table
-from loganalyst.sources.files.rowspool import WHOLE
+from loganalyst.sources.files.rowspool import MAX_ROWS_IN_MEMORY
 from loganalyst.sources.filetables import changed
 
-LIMITS: Mapping[str, int] = {"points": WHOLE, "distributions": WHOLE // 8}  # rows of a table that are judged whole
+# rows up to which a table is judged whole
+LIMITS: Mapping[str, int] = {"points": MAX_ROWS_IN_MEMORY, "distributions": MAX_ROWS_IN_MEMORY // 8}
 _VALUES = {"points": "value", "distributions": "mean"}  # the column whose extremes are kept
-EVENTS = 256  # breaks of a curve that are all kept; of further ones a share
-ROOM = 1.5  # times the points that the stride keeps: those that the other reasons keep at the most
-JUMP = 12.0  # times the mean distance of a point from the middle of its neighbours
+MAX_BREAKS_KEPT = 256  # of a curve; of further breaks a share is kept
+ROOM = 1.5  # of the rows of a curve, the stride keeps this part: room for those that are kept for other reasons
+MIN_JUMP = 12.0  # times the mean distance of a point from the middle of its neighbours
 
 Frames = Callable[[], Iterable[pl.DataFrame]]
 Integers = NDArray[np.int64]
@@ -29,8 +30,8 @@ Mask = NDArray[np.bool_]
 
 
 def fitting(name: str, height: int, frames: Frames, limits: Mapping[str, int] = LIMITS) -> tuple[pl.DataFrame, str]:
-    """The `height` rows of table `name` (at least one), of which `frames` gives pieces in order whenever it is called;
-    and what was left out of it, empty where nothing was.
+    """The `height` rows of table `name` (at least one), and a sentence on what was left out (empty: nothing). `frames`
+    gives the rows in pieces, each time it is called.
     """
     limit = limits.get(name)
     if limit is None or height <= limit:
@@ -49,7 +50,7 @@ def fitting(name: str, height: int, frames: Frames, limits: Mapping[str, int] = 
 
 
 def gap(run: str, why: str) -> pl.DataFrame:
-    """What was left out of a run, as a row of `gaps`."""
+    """The sentence on what was left out of a run, as a row of `gaps`."""
     return table("gaps", {"file": run, "offset": [None], "why": [why]}) if why else table("gaps")
 
 
@@ -59,8 +60,8 @@ def _nth(n: int) -> str:
 
 
 class _Sorted(NamedTuple):
-    """The rows of a frame by curve: `order` are their places in the frame, `code` their curves, `starts` where the
-    curves begin, `curve` the code of each, `values` the values (NaN: none).
+    """The rows of a frame sorted by curve. By row: `order` is its place in the frame, `code` its curve, and `values`
+    its value (NaN: none). By curve: `starts` is its first row, and `curve` its code.
     """
 
     order: Integers
@@ -81,9 +82,7 @@ class _Sorted(NamedTuple):
 
 @dataclass
 class _Census:
-    """What is known of the curves when all rows were seen: by code their rows, and the places of their extremes among
-    all rows.
-    """
+    """Counts over all rows: by code of the curve its number of rows, and the places of its extremes among all rows."""
 
     value: str
     codes: dict[str, int] = field(default_factory=dict)
@@ -123,7 +122,7 @@ class _Census:
 
 
 class _Thinning:
-    """Chooses the rows of frame after frame. `stride` is of each curve how many of its rows one stands for."""
+    """Chooses the rows of frame after frame. `stride` is, for each curve, how many of its rows one row represents."""
 
     def __init__(self, census: _Census, limit: int) -> None:
         self.census = census
@@ -154,11 +153,11 @@ class _Thinning:
         self.rows += frame.height
         codes = np.empty(frame.height, np.int64)
         codes[found.order] = found.code
-        # names of its own: the rows would hold the memory of the whole frame's
+        # new names: the old ones would keep the memory of the whole frame
         return changed(frame.filter(pl.Series(mask)), [self.names.gather(codes[mask]).alias("metric")])
 
     def _breaks(self, frame: pl.DataFrame, found: _Sorted, stride: Integers) -> Mask:
-        """Both sides of the places where curves break."""
+        """Both sides of each break of a curve."""
         now = {
             "finite": np.isfinite(found.values).astype(np.int64),
             "session": frame["session"].fill_null(0).cast(pl.Int64).to_numpy()[found.order],
@@ -168,10 +167,10 @@ class _Thinning:
         breaks = (now["finite"] != before["finite"]) | (now["session"] != before["session"])
         breaks |= now["step"] < before["step"]
         total = np.cumsum(breaks)
-        ahead = (total - breaks)[found.starts]  # of the curves before
+        ahead = (total - breaks)[found.starts]  # breaks of the curves before
         number = self.events[found.code] + total - np.repeat(ahead, found.sizes)
         self.events[found.curve] += np.diff(ahead, append=total[-1])
-        breaks &= (number <= EVENTS) | (number % (4 * stride) == 0)
+        breaks &= (number <= MAX_BREAKS_KEPT) | (number % (4 * stride) == 0)
         sides: Mask = breaks.copy()
         sides[:-1] |= breaks[1:] & (found.code[1:] == found.code[:-1])
         last = found.starts + found.sizes - 1  # the next frame may begin with a break
@@ -179,7 +178,7 @@ class _Thinning:
         return sides
 
     def _before(self, found: _Sorted, name: str, values: Integers) -> Integers:
-        """Of each row what the one before it in its curve has."""
+        """For each row, the value of the row before it in its curve."""
         before = np.empty_like(values)
         before[1:] = values[:-1]
         before[found.starts] = self.last[name][found.curve]
@@ -188,10 +187,10 @@ class _Thinning:
 
 
 def _cap(counts: Integers, limit: int) -> int:
-    """How many rows a curve may have at the most, so that all have about `limit`."""
+    """The largest number of rows a curve may have, so that all curves together have about `limit`."""
     ordered = np.sort(counts)
     left = limit - np.concatenate([[0], np.cumsum(ordered)[:-1]])
-    caps = left // np.arange(len(ordered), 0, -1)  # of each, where all before it stay whole
+    caps = left // np.arange(len(ordered), 0, -1)  # for each curve, if all shorter ones stay whole
     first = int(np.argmax(ordered > caps))
     return max(int(caps[first]), 1)
 
@@ -206,5 +205,5 @@ def _jumps(found: _Sorted, stride: Integers) -> Mask:
     away[found.starts + found.sizes - 1] = 0.0
     away[~np.isfinite(away)] = 0.0
     usual = np.add.reduceat(away, found.starts) / found.sizes
-    far: Mask = (away > np.maximum(JUMP, 4 * stride) * np.repeat(usual, found.sizes)) & (away > 0)
+    far: Mask = (away > np.maximum(MIN_JUMP, 4 * stride) * np.repeat(usual, found.sizes)) & (away > 0)
     return far

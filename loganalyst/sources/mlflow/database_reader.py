@@ -20,7 +20,7 @@ from loganalyst.errors import nearest
 from loganalyst.model import Tables
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.files.sqliteguard import BATCH, SECONDS, DamageError, Guarded, opened_database
+from loganalyst.sources.files.sqliteguard import BATCH_ROWS, MAX_SECONDS, DamageError, Guarded, opened_database
 from loganalyst.sources.mlflow import runtables
 
 NAME = "mlflowdb"
@@ -57,7 +57,7 @@ class Runs(NamedTuple):
     why: str = ""
 
 
-def runs(path: Path, seconds: float = SECONDS) -> Runs:
+def runs(path: Path, seconds: float = MAX_SECONDS) -> Runs:
     """The runs in the file, oldest first, without the runs deleted in MLflow; no runs if it is not a store.
 
     `why` is set if the file is damaged, takes longer than `seconds`, or is only named like a store.
@@ -87,7 +87,7 @@ def _one_line(error: Exception) -> str:
     return f"{'damaged' if isinstance(error, DamageError) else 'SQLite'}: {error}"[:300]
 
 
-def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
+def read(path: Path, run: str = "", batch: int = BATCH_ROWS) -> Iterator[Tables]:
     """Session, settings and points of the run whose id begins with `run`; empty: the only run in the file.
 
     Metric rows are fetched `batch` at a time. Faults become gaps, after everything that could be read. Raises OSError.
@@ -105,7 +105,7 @@ def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
 
 
 @contextmanager
-def _store(path: Path, seconds: float = SECONDS) -> Iterator["_Store"]:
+def _store(path: Path, seconds: float = MAX_SECONDS) -> Iterator["_Store"]:
     """Open a store. Raises sqlite3.Error, DamageError, _NoStoreError, OSError."""
     with opened_database(path, seconds) as database:
         yield _Store(path, database)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.opening import beside, opened
+from loganalyst.opening import opened, sibling
 from loganalyst.sources.files.embeddedtext import printed
 from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.gaps import Gap, gap_table
@@ -77,7 +77,7 @@ class _Run:
     def __init__(self, path: Path, state: Mapping[str, Any], max_value: int) -> None:
         self.path, self.name, self.max_value = path, path.name, max_value
         self.rows, self.facts = Rows(self.name), Facts()
-        self.console = None if beside(path, CONSOLE) else Console()  # an existing file is read by the text reader
+        self.console = None if sibling(path, CONSOLE) else Console()  # an existing file is read by the text reader
         self.any = False  # whether any record was decoded
         self.damaged = False
         if state:

@@ -8,7 +8,7 @@ from typing import Any
 
 from loganalyst.model import Tables, table
 from loganalyst.model.tabletext import printable
-from loganalyst.opening import beside, opened
+from loganalyst.opening import opened, sibling
 from loganalyst.sources.files.flatten import number
 from loganalyst.sources.files.gaps import Gap, gap_table
 from loganalyst.sources.files.timestamps import from_seconds
@@ -32,7 +32,7 @@ def read(path: Path) -> Iterator[Tables]:
 
     Values that are not numbers, and a file that is not JSON, become gaps. Raises OSError.
     """
-    if beside(path, HISTORY) or any(map(has_metrics, path.parent.parent.glob("*.wandb"))):
+    if sibling(path, HISTORY) or any(map(has_metrics, path.parent.parent.glob("*.wandb"))):
         return
     with opened(path) as file:
         content = file.read(MAX_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Accounting files beside logs: whatever stands in them, an audit goes on."""
+"""Accounting files next to logs: an audit goes on, whatever they hold."""
 
 import os
 from pathlib import Path
@@ -50,8 +50,8 @@ def test_any_bytes_are_harmless(
     assert found.height <= 2 * len(form)
 
 
-def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
-    """A pipe is not waited for; links and hidden folders are not looked into."""
+def test_pipes_links_and_hidden_folders_are_skipped(tmp_path: Path) -> None:
+    """Nothing waits for a pipe; links and hidden folders are not followed."""
     os.mkfifo(tmp_path / "sacct.txt")
     (tmp_path / ".old").mkdir()
     (tmp_path / ".old/sacct.txt").write_bytes(SACCT)

@@ -1,4 +1,4 @@
-"""Which job logs belong to a run directory though they lie elsewhere; a wrong join is worse than none."""
+"""Job logs that belong to a run directory although they lie elsewhere. A wrong join is worse than none."""
 
 import json
 import os
@@ -49,15 +49,15 @@ def suggested(folder: Path) -> tuple[str, ...]:
         ("train.o4711", "exp"),
     ],
 )
-def test_the_job_id_stands_in_the_run(tmp_path: Path, log: str, folder: str) -> None:
-    """The log named after the run's job is read with it, wherever near it lies, and the reason is told."""
+def test_a_run_names_its_job(tmp_path: Path, log: str, folder: str) -> None:
+    """The log named after the run's job is read with it, wherever it lies near, and the reason is reported."""
     run(tmp_path / folder, "4711")
     write(tmp_path / log, OOM)
     write(tmp_path / "slurm-4712.out", OOM)
     found = ingest(tmp_path / folder)
     place = os.path.relpath(tmp_path / log, tmp_path / folder)
 
-    assert found.basis == (f"{place}: job id 4711 stands in wandb-metadata.json",)
+    assert found.basis == (f"{place}: job id 4711 is in wandb-metadata.json",)
     assert {source.format for source in found.sources} == {"csv", "config", "text"}
 
 
@@ -70,24 +70,24 @@ def test_the_job_id_stands_in_the_run(tmp_path: Path, log: str, folder: str) -> 
         ("hparams.json", '{"slurm": {"SLURM_JOB_ID": "4711"}}'),
     ],
 )
-def test_where_a_run_tells_its_job(tmp_path: Path, name: str, text: str) -> None:
-    """Settings, a dumped environment and the program's own log are looked into."""
+def test_files_that_name_the_job(tmp_path: Path, name: str, text: str) -> None:
+    """Settings, a dumped environment and the program's own log are searched."""
     write(tmp_path / "exp/metrics.csv", METRICS)
     write(tmp_path / "exp" / name, text)
     write(tmp_path / "slurm-4711.out")
 
-    assert basis(tmp_path / "exp") == (f"../slurm-4711.out: job id 4711 stands in {name}",)
+    assert basis(tmp_path / "exp") == (f"../slurm-4711.out: job id 4711 is in {name}",)
 
 
-def test_a_wandb_file_tells_its_job(tmp_path: Path) -> None:
-    """Where W&B writes no metadata beside its file (offline, new versions), the file itself is looked into."""
+def test_a_wandb_file_names_its_job(tmp_path: Path) -> None:
+    """If W&B writes no metadata next to its file (offline, new versions), the file itself is searched."""
     write(tmp_path / "wandb/offline-run-20240101_110000-abcd1234/run-abcd1234.wandb")
     folder = tmp_path / "wandb/offline-run-20240101_110000-abcd1234"
     (folder / "run-abcd1234.wandb").write_bytes(b":W&B\xe1\xbe\x00..\n\x0e\n\x06job_id\x12\x044711\n\x05x\x12\x015")
     write(tmp_path / "slurm-4711.out")
     write(tmp_path / "slurm-47115.out")
 
-    assert basis(folder) == ("../../slurm-4711.out: job id 4711 stands in run-abcd1234.wandb",)
+    assert basis(folder) == ("../../slurm-4711.out: job id 4711 is in run-abcd1234.wandb",)
 
 
 def test_both_streams_are_joined(tmp_path: Path) -> None:
@@ -100,13 +100,13 @@ def test_both_streams_are_joined(tmp_path: Path) -> None:
 
 
 def test_a_log_without_an_id_in_its_name(tmp_path: Path) -> None:
-    """One id in the log itself counts; a log that speaks of several jobs tells nothing."""
+    """A single id in the log itself counts; several ids do not."""
     run(tmp_path / "exp", "4711")
     write(tmp_path / "train.out", "SLURM_JOB_ID=4711\n")
     write(tmp_path / "all.out", "SLURM_JOB_ID=4711\nSLURM_JOB_ID=4712\n")
     write(tmp_path / "submit.out", "Submitted batch job 4711\n")
 
-    assert basis(tmp_path / "exp") == ("../train.out: job id 4711 stands in wandb-metadata.json",)
+    assert basis(tmp_path / "exp") == ("../train.out: job id 4711 is in wandb-metadata.json",)
 
 
 def test_tasks_of_an_array(tmp_path: Path) -> None:
@@ -117,11 +117,11 @@ def test_tasks_of_an_array(tmp_path: Path) -> None:
         write(tmp_path / f"slurm-100_{task}.out")
     write(tmp_path / "slurm-100.out")
 
-    assert basis(tmp_path / "exp3") == ("../slurm-100_3.out: job id 100_3 stands in env.txt",)
+    assert basis(tmp_path / "exp3") == ("../slurm-100_3.out: job id 100_3 is in env.txt",)
 
 
 def test_the_same_id_on_another_cluster(tmp_path: Path) -> None:
-    """Ids are told apart by the cluster where both name it, else by times that lie far apart."""
+    """Equal ids are distinguished by the cluster if both name it, else by times that are days apart."""
     run(tmp_path / "a/exp", "4711", cluster_name="big")
     write(tmp_path / "a/slurm-4711.out", "SLURM_CLUSTER_NAME=small\n")
     write(run(tmp_path / "b/exp", "4711") / f"events.out.tfevents.{START}.h.1.0")
@@ -132,7 +132,7 @@ def test_the_same_id_on_another_cluster(tmp_path: Path) -> None:
 
 
 def test_clocks_that_differ_by_hours(tmp_path: Path) -> None:
-    """A log in another time zone than the run is not another day's."""
+    """A log in another time zone is not taken for one of another day."""
     write(run(tmp_path / "exp", "4711") / f"events.out.tfevents.{START}.h.1.0")
     write(tmp_path / "slurm-4711.out", "2024-01-01 22:00:00 start\n2024-01-01 23:00:00 end\n")
 
@@ -209,18 +209,18 @@ def test_a_path_does_not_outweigh_another_job(tmp_path: Path) -> None:
     assert basis(folder) == suggested(folder) == ()
 
 
-def test_the_only_log_beside_the_only_run(tmp_path: Path) -> None:
+def test_the_only_log_next_to_the_only_run(tmp_path: Path) -> None:
     """Joined if its times span the run's start, else only suggested."""
     for name, hours in {"now": (10, 12), "later": (12, 14)}.items():
         write(run(tmp_path / name / "exp") / f"events.out.tfevents.{START}.h.1.0")
         write(tmp_path / name / "slurm-9.out", "".join(f"2024-01-01 {hour}:00:00 x\n" for hour in hours))
 
-    assert basis(tmp_path / "now/exp") == ("../slurm-9.out: the only job log beside the run, and it spans its start",)
+    assert basis(tmp_path / "now/exp") == ("../slurm-9.out: the only job log next to the run, and it spans its start",)
     assert basis(tmp_path / "later/exp") == ()
-    assert suggested(tmp_path / "later/exp") == ("../slurm-9.out (the only job log beside it)",)
+    assert suggested(tmp_path / "later/exp") == ("../slurm-9.out (the only job log next to it)",)
 
 
-def test_a_log_beside_several_runs_is_not_guessed(tmp_path: Path) -> None:
+def test_a_log_next_to_several_runs_is_not_joined(tmp_path: Path) -> None:
     """Neither joined nor suggested: any of them may be its run."""
     for name in ("a", "b"):
         write(run(tmp_path / name) / f"events.out.tfevents.{START}.h.1.0")
@@ -230,7 +230,7 @@ def test_a_log_beside_several_runs_is_not_guessed(tmp_path: Path) -> None:
 
 
 def test_accounting_near_the_run(tmp_path: Path) -> None:
-    """`sacct` output that lists the run's job tells how it ended."""
+    """`sacct` output that lists the run's job says how it ended."""
     run(tmp_path / "exp", "4711")
     head = "JobID|JobName|State|ExitCode|Start|End|Elapsed|Timelimit\n"
     times = "2024-01-01T10:00:00|2024-01-01T12:00:00|02:00:00|02:00:00"
@@ -243,12 +243,12 @@ def test_accounting_near_the_run(tmp_path: Path) -> None:
 
 
 def test_separate_keeps_everything_apart(tmp_path: Path) -> None:
-    """Nothing is looked for, and what is named is still read."""
+    """No logs are searched; named ones are still read."""
     run(tmp_path / "exp", "4711")
     log = write(tmp_path / "slurm-4711.out", OOM)
 
     assert ingest(tmp_path / "exp", separate=True).basis == ()
-    assert ingest(tmp_path / "exp", [log], separate=True).basis == (f"{log}: named beside the run",)
+    assert ingest(tmp_path / "exp", [log], separate=True).basis == (f"{log}: named with the run",)
 
 
 def test_a_log_is_read_once_and_the_run_keeps_its_id(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_a_log_is_read_once_and_the_run_keeps_its_id(tmp_path: Path) -> None:
 
 
 def test_not_above_a_repository(tmp_path: Path) -> None:
-    """What lies above the folder that holds .git is another project's."""
+    """Files above the folder with .git belong to another project."""
     run(tmp_path / "repo/exp", "4711")
     write(tmp_path / "repo/.git/HEAD")
     write(tmp_path / "slurm-4711.out")
@@ -301,11 +301,11 @@ def test_a_run_among_hundreds_of_logs(tmp_path: Path) -> None:
         write(tmp_path / f"slurm-{job}.out")
     folder = run(tmp_path / "exp", "1290")
 
-    assert basis(folder) == ("../slurm-1290.out: job id 1290 stands in wandb-metadata.json",)
+    assert basis(folder) == ("../slurm-1290.out: job id 1290 is in wandb-metadata.json",)
 
 
-def test_the_console_beside_a_wandb_file(tmp_path: Path) -> None:
-    """Who names W&B's file gets what W&B kept of the console too, unless it shall be read by itself."""
+def test_the_console_next_to_a_wandb_file(tmp_path: Path) -> None:
+    """W&B's copy of the console is read with its file, unless `separate`."""
     file = tmp_path / "run-20240101_110000-aa/run-aa.wandb"
     file.parent.mkdir()
     file.write_bytes(b":W&B\xe1\xbe\x00")

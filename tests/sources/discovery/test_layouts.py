@@ -1,4 +1,4 @@
-"""What is one run and what is many, on the layouts that trainers, loggers and schedulers write."""
+"""Runs in the layouts that trainers, loggers and schedulers write."""
 
 import csv
 import os
@@ -164,7 +164,7 @@ CONTENT |= {"a/progress.txt": TABLE, "b/scores.txt": TABLE, "d/points.txt": TABL
 
 
 def make(root: Path, *files: str) -> None:
-    """Files whose content is their path, but for those of CONTENT (by path or name)."""
+    """Write files whose content is their path, except those of CONTENT (by path or name)."""
     for file in files:
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text(CONTENT.get(file, CONTENT.get(Path(file).name, file)))
@@ -180,7 +180,7 @@ def inside(found: Found) -> list[str]:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_runs_of_a_layout(tmp_path: Path, layout: str) -> None:
-    """Every run is found, as a run of its own, and nothing that is none."""
+    """Every run is found separately, and nothing else."""
     files, expected = LAYOUTS[layout]
     make(tmp_path, *files.split())
 
@@ -188,8 +188,8 @@ def test_runs_of_a_layout(tmp_path: Path, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_run_is_the_same_by_whatever_way_it_is_found(tmp_path: Path, layout: str) -> None:
-    """Naming a run gives what the walk from above gives: the same root, the same files."""
+def test_a_run_is_the_same_however_it_is_found(tmp_path: Path, layout: str) -> None:
+    """Naming a run gives the same root and files as the walk from above."""
     make(tmp_path, *LAYOUTS[layout][0].split())
     for found in runs(tmp_path):
         if found.root.is_dir():
@@ -211,7 +211,7 @@ def test_corpus() -> None:
 
 
 def test_runs_come_while_walking(tmp_path: Path) -> None:
-    """The first run is given before the rest of the tree is seen."""
+    """The first run is yielded before the rest of the tree is walked."""
     make(tmp_path, "a/metrics.csv", "b/metrics.csv", "c/metrics.csv")
     walk = runs(tmp_path)
     first = next(walk)
@@ -257,7 +257,7 @@ def test_blanks_and_other_alphabets(tmp_path: Path) -> None:
 
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:
-    """A file whose name is no UTF-8 is told, a folder with such a name is a run like any other."""
+    """A file whose name is not UTF-8 is reported; a folder with such a name is a normal run."""
     make(tmp_path, "a/metrics.csv")
     with open(os.fsencode(tmp_path / "a") + b"/b\xff.csv", "w") as file:
         file.write(STEPS)
@@ -298,7 +298,7 @@ def test_links(tmp_path: Path) -> None:
 
 
 def test_a_copied_run_counts_once(tmp_path: Path) -> None:
-    """W&B's latest-run as a real folder, a copy of an event file, a hard link: each is met once, and told."""
+    """W&B's latest-run as a real folder, a copy of an event file, a hard link: each counts once, and is reported."""
     make(tmp_path, "wandb/run-20240101_000000-aa/run-aa.wandb", f"tb/a/{EVENTS}.5.h.1.0", "x/metrics.csv")
     for copy, original in {
         "wandb/latest-run/run-aa.wandb": "wandb/run-20240101_000000-aa/run-aa.wandb",
@@ -323,8 +323,8 @@ def test_same_name_other_content_is_no_copy(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path) -> None:
-    """It is told with the run it lies in, or on its own at the end."""
+def test_a_folder_that_may_not_be_read_is_reported(tmp_path: Path) -> None:
+    """It is reported with the run it lies in, or separately at the end."""
     make(tmp_path, "a/metrics.csv", "b/metrics.csv")
     (tmp_path / "closed").mkdir(mode=0)
     *_, last = runs(tmp_path)
@@ -333,7 +333,7 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_ray_writes_its_rows_twice(tmp_path: Path) -> None:
-    """Of result.json and progress.csv one is read; an empty result.json does not count."""
+    """One of result.json and progress.csv is read; an empty result.json does not count."""
     make(tmp_path, "a/result.json", "a/progress.csv", "a/params.json", "b/progress.csv", "b/params.json")
     (tmp_path / "b/result.json").touch()
     first, second = runs(tmp_path)
@@ -343,7 +343,7 @@ def test_ray_writes_its_rows_twice(tmp_path: Path) -> None:
 
 
 def test_deep_trees_and_many_runs_below_one_name(tmp_path: Path) -> None:
-    """Depth is no matter; what holds several runs says how many and names the first."""
+    """Depth does not matter; the error of a folder with several runs has their number and the first names."""
     make(tmp_path, "/".join(["d"] * 300) + "/metrics.csv")
     assert len(named(tmp_path)) == 1
     make(tmp_path, *(f"run_{i:04}/metrics.csv" for i in range(1200)))
@@ -353,7 +353,7 @@ def test_deep_trees_and_many_runs_below_one_name(tmp_path: Path) -> None:
 
 
 def test_wandb_files_without_metrics(tmp_path: Path) -> None:
-    """Beside a run's own file that was never filled all else that tells its metrics is read."""
+    """If a run's own file was never filled, the other files with its metrics are read."""
     run = tmp_path / "run-20240101_000000-aa"
     make(run, "run-aa.wandb", "files/wandb-summary.json", "artifacts/run-aa-history:v0/0000.parquet")
     (run / "run-aa.wandb").write_bytes(b":W&B\xe1\xbe\x00")
@@ -365,7 +365,7 @@ def test_wandb_files_without_metrics(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("id_", ["aa", "bb"])
 def test_wandb_says_it_once(tmp_path: Path, id_: str) -> None:
-    """Beside the run's own file its summary is not read, nor the history of the same run; another run's is."""
+    """With the run's own file, its summary and the history of the same run are not read; another run's history is."""
     run = tmp_path / "run-20240101_000000-aa"
     history = f"artifacts/run-{id_}-history:v0/0000.parquet"
     make(run, "run-aa.wandb", "files/wandb-summary.json", "files/output.log", history)

@@ -1,4 +1,4 @@
-"""Rotated logs are one log, whatever of them is compressed."""
+"""The parts of a rotated log are one log, compressed or not."""
 
 import gzip
 from pathlib import Path
@@ -25,7 +25,7 @@ def rotated(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["train.log", "my_exp.log", "slurm-17.out"])
 def test_parts_are_one_run_in_time_order(tmp_path, name):
-    """The oldest part comes first, the steps go on, and no part counts as a start of its own."""
+    """The oldest part comes first, the steps continue, and no part counts as a start."""
     rotated(tmp_path / "run", name)
     run = ingest(tmp_path / "run")
 
@@ -55,5 +55,5 @@ def test_sessions_count_on():
     ],
 )
 def test_part_of(name, part):
-    """The number behind a log's suffix is its age."""
+    """The number after a log's suffix is its age."""
     assert rotation.part_of(name) == part

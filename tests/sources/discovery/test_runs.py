@@ -1,4 +1,4 @@
-"""Which files make a run."""
+"""The files that make a run."""
 
 import os
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_several_runs_are_named(tmp_path: Path) -> None:
 
 
 def test_checkpoint_histories_count_once(tmp_path: Path) -> None:
-    """Of the copies Hugging Face writes into each checkpoint only the top one is read, the others are told."""
+    """Hugging Face writes a copy into each checkpoint: only the top one is read, and the others are reported."""
     touch(tmp_path, "trainer_state.json", "checkpoint-500/trainer_state.json", "checkpoint-1000/trainer_state.json")
     found = discover(tmp_path)
 
@@ -52,7 +52,7 @@ def test_checkpoint_histories_count_once(tmp_path: Path) -> None:
 
 
 def test_latest_checkpoint_history_without_a_top_one(tmp_path: Path) -> None:
-    """Without a history at the top the one of the latest checkpoint holds most."""
+    """Without a history at the top, that of the latest checkpoint is the longest."""
     touch(tmp_path, "checkpoint-500/trainer_state.json", "checkpoint-1000/trainer_state.json")
 
     assert names(tmp_path) == ["checkpoint-1000/trainer_state.json"]
@@ -80,7 +80,7 @@ def test_symlink_loop_ends(tmp_path: Path) -> None:
 
 
 def test_missing_path_names_the_nearest(tmp_path: Path) -> None:
-    """A path that does not exist is told with the nearest name beside it."""
+    """The error for a missing path has the nearest existing name."""
     touch(tmp_path, "exp42/metrics.csv")
 
     with pytest.raises(SourceError, match=r"exp24: no such file or directory; did you mean 'exp42'\?"):
@@ -88,7 +88,7 @@ def test_missing_path_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_empty_directory(tmp_path: Path) -> None:
-    """An empty directory says what would have been read."""
+    """The error for an empty directory lists the formats that can be read."""
     with pytest.raises(SourceError, match="is an empty directory; readable are TensorBoard"):
         discover(tmp_path)
 
@@ -103,7 +103,7 @@ def test_directory_without_permission(tmp_path: Path) -> None:
 
 
 def test_checkpoints_are_listed_not_read(tmp_path: Path) -> None:
-    """Weights are listed beside the logs."""
+    """Weights are listed with the run."""
     touch(tmp_path, "metrics.csv", "step=100.ckpt", "model.safetensors")
     found = discover(tmp_path)
 

@@ -11,7 +11,7 @@ LOG = "".join(f"step {i} loss 0.5\n" for i in range(1, 41)) + "RuntimeError: it 
 
 
 def run_of(folder: Path, text: str, line: int, *, name: str = "train.log", **block: int) -> Run:
-    """A run whose log has this text, of which a line matched."""
+    """A run whose log has this text, with one matched line."""
     (folder / name).write_bytes(text.encode())
     before = "".join(f"{text}\n" for text in text.split("\n")[: line - 1])
     said = text.split("\n")[line - 1]
@@ -28,7 +28,7 @@ def test_eight_lines_before_and_what_follows(tmp_path):
 
 
 def test_a_traceback_is_shown_from_its_head(tmp_path):
-    """And two lines above it."""
+    """With the two lines above it."""
     run = run_of(tmp_path, LOG, 41, block=[0], first_line=20, last_line=41, kind="python")
 
     assert excerpts(run, [("train.log", 41)])[0].first_line == 18
@@ -51,7 +51,7 @@ def test_a_bar_shows_its_last_state_and_no_secret(tmp_path):
 
 
 def test_far_into_a_large_log_few_bytes_are_read(tmp_path):
-    """Lines that begin before what is read are left out, not cut."""
+    """Lines that begin before the bytes that are read are left out, not cut."""
     text = "x" * 200_000 + "\nnear\nboom\n" + "y" * 200_000
     found = excerpts(run_of(tmp_path, text, 3), [("train.log", 3)])
 
@@ -61,13 +61,13 @@ def test_far_into_a_large_log_few_bytes_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("places", [[], [(None, None)], [("train.log", None)], [("other.log", 41)], [("train.log", 7)]])
-def test_what_no_line_shows_has_none(tmp_path, places):
+def test_causes_without_a_line_have_no_excerpt(tmp_path, places):
     """Causes of curves, lines of other files, lines that did not match."""
     assert excerpts(run_of(tmp_path, LOG, 41), places) == ()
 
 
-def test_a_log_that_changed_or_is_gone_has_none(tmp_path):
-    """Another line stands there now; the file is no more."""
+def test_a_changed_or_missing_log_has_no_excerpt(tmp_path):
+    """Another line is in its place now, or the file is gone."""
     run = run_of(tmp_path, LOG, 41)
     (tmp_path / "train.log").write_text("z" * 5000)
     assert excerpts(run, [("train.log", 41)]) == ()

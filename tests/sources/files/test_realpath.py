@@ -16,4 +16,4 @@ def test_as_the_system_resolves_them(tmp_path: Path) -> None:
     real = RealPaths()
 
     for name in (*(f"{tmp_path}/{name}" for name in names), "/", ".", "file"):
-        assert real.of(name) == os.path.realpath(name), name
+        assert real.resolve(name) == os.path.realpath(name), name

@@ -38,7 +38,7 @@ def metrics(run: Run) -> list[str]:
 
 @pytest.mark.parametrize("names", [("train.csv", "val.csv"), ("train.log", "val.log")])
 def test_a_table_for_training_and_one_for_validation_are_two_losses(tmp_path: Path, names: tuple[str, str]) -> None:
-    """They have the same columns at the same epochs, and the roles that their names tell."""
+    """They have the same columns at the same epochs, and their names give the roles."""
     write = table if names[0].endswith("csv") else log
     read(tmp_path, {names[0]: write(0.5, range(60)), names[1]: write(0.8, range(60))})
     found = diagnose(tmp_path)
@@ -49,7 +49,7 @@ def test_a_table_for_training_and_one_for_validation_are_two_losses(tmp_path: Pa
 
 
 def test_overfitting_is_seen_between_two_tables(tmp_path: Path) -> None:
-    """As one curve the two would tell nothing of it."""
+    """As one curve, the two would not show it."""
     rising = "epoch,loss\n" + "".join(f"{s},{1.0 + abs(s - 12) * 0.04:.4f}\n" for s in range(60))
     read(tmp_path, {"train.csv": table(0.05, range(60)), "val.csv": rising})
 
@@ -57,7 +57,7 @@ def test_overfitting_is_seen_between_two_tables(tmp_path: Path) -> None:
 
 
 def test_what_ranks_log_is_named_after_their_files(tmp_path: Path) -> None:
-    """The slow one is told, and NaN of one is not laid to another."""
+    """The slow rank is named, and a NaN counts for its own rank only."""
     files = {f"logs/rank_{r}.log": log(0.5 + r / 100, range(200), rate=300 if r == 2 else 500) for r in range(4)}
     files["logs/rank_3.log"] = re.sub(r"(step 1[6-9]\d loss )\S+", r"\1nan", files["logs/rank_3.log"])
     read(tmp_path, files)
@@ -72,7 +72,7 @@ def test_what_ranks_log_is_named_after_their_files(tmp_path: Path) -> None:
 
 
 def test_a_log_written_twice_is_one_log(tmp_path: Path) -> None:
-    """A logger's own file beside what the job printed, which lacks its end and has one line more."""
+    """A logger's own file and the printed lines of the job, which lack the end and have one line more."""
     lines = log(0.5, range(100)).splitlines(keepends=True)
     files = {"main.log": "".join([*lines[:50], *lines[51:]]), "slurm-1.out": "".join(lines[:95])}
     run = read(tmp_path, files)
@@ -94,7 +94,7 @@ def test_parts_of_one_log_and_logs_one_after_another_keep_their_names(tmp_path: 
         assert [m for m in metrics(read(tmp_path / name, files)) if m.endswith("loss")] == ["loss"]
 
 
-def test_two_files_share_too_few_steps_to_be_told_apart(tmp_path: Path) -> None:
+def test_two_files_share_too_few_steps_to_differ(tmp_path: Path) -> None:
     """Two steps do not make a comparison; another metric is none."""
     run = read(
         tmp_path,
@@ -105,7 +105,7 @@ def test_two_files_share_too_few_steps_to_be_told_apart(tmp_path: Path) -> None:
 
 
 def test_without_steps_rows_are_counted(tmp_path: Path) -> None:
-    """`loss` alone in two tables; names that differ in their ending alone keep it."""
+    """Two tables with only `loss`; file names that differ only in the suffix keep it."""
     files = {
         name: "loss,lr\n" + "".join(f"{level / s:.4f},0.1\n" for s in range(1, 40))
         for name, level in (("fold1.csv", 2), ("fold2.csv", 3))
@@ -120,7 +120,7 @@ def test_nothing_is_nothing() -> None:
 
 
 def test_a_rank_is_named_by_its_folder_too(tmp_path: Path) -> None:
-    """As torchrun lays its logs, below a folder with a random name."""
+    """As in torchrun's logs, below a folder with a random name."""
     files = {f"logs/none_x1/attempt_0/{r}/stdout.log": log(0.5 + r, range(60)) for r in range(2)}
     files["slurm-7.out"] = log(0.9, range(60))
     found = metrics(read(tmp_path, files))
@@ -130,7 +130,7 @@ def test_a_rank_is_named_by_its_folder_too(tmp_path: Path) -> None:
 
 
 def test_a_job_that_torchrun_started_again_is_judged_by_its_last_start(tmp_path: Path) -> None:
-    """Ranks keep their names, and their curves go on; what ended the first start is told as its end."""
+    """Ranks keep their names, and their curves continue; the end of the first start is reported as such."""
     raised = 'Traceback (most recent call last):\n  File "t.py", line 11, in step\n    f(x)\nValueError: sample 77\n'
     folder = "logs/none_x1/attempt_"
     files = {f"{folder}0/{r}/stdout.log": log(0.5 + r, range(60)) for r in range(2)}

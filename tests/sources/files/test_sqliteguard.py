@@ -52,7 +52,7 @@ def interior(data: bytes) -> list[int]:
 
 
 def bomb(path: Path, table: str, levels: int = 12) -> Path:
-    """Let the root of a table begin a chain of pages, each of which names the next one forty times."""
+    """Make the root of a table begin a chain of pages; each page refers to the next one forty times."""
     with closing(sqlite3.connect(path)) as db:
         roots = dict(db.execute("SELECT name, rootpage FROM sqlite_master"))
     root = roots.get(table, 1)
@@ -103,7 +103,7 @@ def test_a_query_that_takes_too_long_is_stopped():
             guarded.rows(FOR_EVER)
 
 
-def test_what_the_reader_does_with_rows_takes_none_of_its_time(tmp_path, monkeypatch):
+def test_only_the_time_in_sqlite_counts(tmp_path, monkeypatch):
     """Only the time in SQLite counts: the clock goes on by a minute between two batches."""
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
@@ -117,7 +117,7 @@ def test_what_the_reader_does_with_rows_takes_none_of_its_time(tmp_path, monkeyp
 
 
 def test_an_alarm_is_no_damage():
-    """An exception that a signal's handler raises while SQLite works comes out as it is."""
+    """An exception from a signal handler passes through SQLite unchanged."""
 
     class RungError(Exception):
         pass
@@ -156,7 +156,7 @@ guarded.rows({FOR_EVER!r})
 
 
 def test_a_journal_that_names_another_file_is_not_played_back(tmp_path):
-    """SQLite would delete the file that is named; the database is read as it stands."""
+    """SQLite would delete the named file; the database is read as it is."""
     path, named = database(tmp_path / "mlflow.db"), tmp_path / "thesis.txt"
     named.write_text("mine")
     name = str(named).encode()
@@ -170,7 +170,9 @@ def test_a_journal_that_names_another_file_is_not_played_back(tmp_path):
 
 
 def test_columns_that_are_computed_are_not_asked_for(tmp_path):
-    """One that takes hours is left out and said to be; one that is needed makes the table none of MLflow's."""
+    """A slow computed column is left out and reported; with a computed column that is needed, the table is not
+    MLflow's.
+    """
     cheap, costly = "instr('8', '4')", "instr(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1')"
     virtual = f"GENERATED ALWAYS AS ({cheap}) VIRTUAL"
     for name, columns in {
@@ -204,8 +206,8 @@ def test_columns_that_are_computed_are_not_asked_for(tmp_path):
         ("notes.db", b"SQLite format 3\0" + b"CREATE TABLE runs (run_uuid TEXT)".rjust(600, b"\0"), "SQLite: "),
     ],
 )
-def test_what_is_named_as_a_store_and_cannot_be_read_says_why(tmp_path, name, content, why):
-    """Other programs' databases are passed over, unless they speak of MLflow's runs."""
+def test_an_unreadable_store_gives_the_reason(tmp_path, name, content, why):
+    """Databases of other programs are skipped, unless they mention MLflow's runs."""
     (tmp_path / name).write_bytes(content)
     found = database_reader.runs(tmp_path / name).why
 
@@ -213,7 +215,9 @@ def test_what_is_named_as_a_store_and_cannot_be_read_says_why(tmp_path, name, co
 
 
 def test_runs_before_the_damage_are_listed(tmp_path):
-    """Of a table whose last page is none, the runs of the others, and that there may be more."""
+    """If the last page of a table is damaged, the runs of the other pages are listed, with a note that there may be
+    more.
+    """
     path = database(tmp_path / "mlflow.db")
     with closing(sqlite3.connect(path)) as db:
         ((root,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'runs'")

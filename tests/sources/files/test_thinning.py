@@ -1,4 +1,4 @@
-"""Tables that do not fit into memory: rows that wait on disk come back, long curves are thinned and keep what tells."""
+"""Tables that do not fit into memory: rows on disk come back, and thinned curves keep their important points."""
 
 import math
 from collections.abc import Iterator
@@ -38,8 +38,8 @@ def test_a_table_within_the_limit_stays_as_it_is() -> None:
     assert gap("run", why).height == 0
 
 
-def test_short_curves_stay_whole_beside_long_ones() -> None:
-    """What was left out is told with its numbers."""
+def test_short_curves_stay_whole() -> None:
+    """The gap says how many rows are left out."""
     noise = np.random.default_rng(1).normal(size=20_000).tolist()
     short = curve("val_loss", [1.0, 2.0, 3.0])
     kept, why = thinned(curve("loss", noise), short)
@@ -95,7 +95,7 @@ def test_many_curves_share_the_limit() -> None:
 
 
 def test_rows_on_disk_come_back_in_order() -> None:
-    """From a file without a name, which leaves nothing behind."""
+    """The file has no name, and leaves nothing behind."""
     frames = [curve("loss", [float(i), math.nan]) for i in range(10)]
     spool = Spool(held=5)
     rows = [spool.keep(frame) for frame in frames]

@@ -324,7 +324,7 @@ def told(job: str | None) -> pl.DataFrame:
 )
 def test_only_the_own_job_counts(session, logs, ids, kept, judged):
     """By the number a session tells or a log's name holds; a single job needs none, another's job is left out."""
-    found = accountedjobs.own(accounted(*ids), told(session), table("config"), logs)
+    found = accountedjobs.jobs_of_run(accounted(*ids), told(session), table("config"), logs)
 
     assert found.jobs["job"].to_list() == kept
     assert found.job == judged
@@ -333,12 +333,12 @@ def test_only_the_own_job_counts(session, logs, ids, kept, judged):
 def test_the_last_of_several_jobs_is_judged():
     """Of jobs appended to one log all are kept; the settings can tell an array task."""
     sessions = table("sessions", {"session": [0, 1], "job": ["47", "52"]})
-    found = accountedjobs.own(accounted("47", "52", "53"), sessions, table("config"), [])
+    found = accountedjobs.jobs_of_run(accounted("47", "52", "53"), sessions, table("config"), [])
     assert (found.job, found.jobs.height) == ("52", 4)
     assert found.left_out == ("sacct.psv: 1 jobs that are not this run's",)
 
     config = table("config", {"key": ["SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"], "value": ["6", "2"], "origin": "x"})
-    assert accountedjobs.own(accounted("6_1", "6_2"), told(None), config, []).job == "6_2"
+    assert accountedjobs.jobs_of_run(accounted("6_1", "6_2"), told(None), config, []).job == "6_2"
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_a_log_with_the_number_of_a_heterogeneous_job_is_of_its_parts():
     """The first part is judged."""
     rows = table("jobs", {"job": ["16+0", "16+0.batch", "16+1", "17"], "state": "FAILED", "origin": "sacct.psv"})
     sessions = table("sessions", {"session": [0], "job": ["16"]})
-    found = accountedjobs.own(rows, sessions, table("config"), ["slurm-16.out"])
+    found = accountedjobs.jobs_of_run(rows, sessions, table("config"), ["slurm-16.out"])
 
     assert (found.jobs["job"].to_list(), found.job) == (["16+0", "16+0.batch", "16+1"], "16+0")
 

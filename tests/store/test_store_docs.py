@@ -8,7 +8,7 @@ import pytest
 from loganalyst import Store, query
 from loganalyst.store.tablefiles import ALL_TABLES, schema
 
-PAGE = (Path(__file__).parents[1] / "docs/store.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/store.md").read_text(encoding="utf-8")
 QUERIES = [sql for sql in re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL) if "DuckDB" not in sql]
 
 

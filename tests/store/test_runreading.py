@@ -1,4 +1,4 @@
-"""Whatever happens to a run's files: the store holds what a fresh reading gives, and reads no more than it must."""
+"""After any change of a run's files the store equals a fresh reading, and reads no more than it must."""
 
 import os
 import random
@@ -8,6 +8,7 @@ import struct
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -20,9 +21,9 @@ from loganalyst.errors import SourceError
 from loganalyst.model import Run, Tables, table
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.joining import Joiner
-from loganalyst.sources.files import rowspool
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import csv_reader
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.store import runreading
 from loganalyst.store.state import State
 
@@ -108,7 +109,7 @@ def assert_same(stored: Run, fresh: Run) -> None:
 def test_incremental_is_fresh(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str, int]]]
 ) -> None:
-    """After any appends, truncations, rotations, new and vanished files, table for table what a fresh reading gives."""
+    """Appended, truncated, rotated, new and vanished files: each table equals that of a fresh reading."""
     root = tmp_path_factory.mktemp("run")
     store = Store(root / "store")
     run = root / "a"
@@ -125,7 +126,7 @@ def test_incremental_is_fresh(
             assert told == str(unread.value)
 
 
-def test_sessions_and_prefixes_are_placed_anew(tmp_path: Path) -> None:
+def test_sessions_and_prefixes_are_placed_again(tmp_path: Path) -> None:
     """A second start and a second folder move the rows of files that did not change."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     change(run, "append", "events.out.tfevents.1.host.1.0", 9)
@@ -165,7 +166,7 @@ def test_files_that_did_not_change_are_not_opened(tmp_path: Path, monkeypatch: p
 
 @pytest.fixture
 def resuming(monkeypatch: pytest.MonkeyPatch) -> list[Mark | None]:
-    """The CSV reader as one that can be resumed; where it was."""
+    """Make the CSV reader resumable; the list of the marks at which it resumed."""
     asked: list[Mark | None] = []
 
     def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
@@ -187,7 +188,7 @@ def resuming(monkeypatch: pytest.MonkeyPatch) -> list[Mark | None]:
 
 
 def test_a_grown_file_is_read_on(tmp_path: Path, resuming: list[Mark | None]) -> None:
-    """What stands before the mark is kept, the unfinished end is read again."""
+    """Rows before the mark are kept; the unfinished end is read again."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     run.mkdir()
     (run / "metrics.csv").write_text("step,loss\n0,1\n1,2\n2,")
@@ -204,7 +205,7 @@ def test_a_grown_file_is_read_on(tmp_path: Path, resuming: list[Mark | None]) ->
 
 
 @pytest.mark.parametrize("how", ["start again", "other head", "other bytes before the mark", "new inode", "shorter"])
-def test_a_file_that_is_another_is_read_anew(tmp_path: Path, resuming: list[Mark | None], how: str) -> None:
+def test_another_file_is_read_again(tmp_path: Path, resuming: list[Mark | None], how: str) -> None:
     """A reader that must start again, and a file that did more than grow."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     run.mkdir()
@@ -229,8 +230,8 @@ def test_a_file_that_is_another_is_read_anew(tmp_path: Path, resuming: list[Mark
     assert_same(store.run(read_run(run).id), read_run(run))
 
 
-def test_what_is_stored_and_what_is_known_may_not_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the notes of what was written are lost in a crash, everything is read anew."""
+def test_files_without_their_note_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the notes of written files are lost in a crash, everything is read again."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     change(run, "append", "metrics.csv", 5)
     change(run, "append", "log.jsonl", 5)
@@ -245,8 +246,8 @@ def test_what_is_stored_and_what_is_known_may_not_agree(tmp_path: Path, monkeypa
     assert_same(store.run(read_run(run).id), read_run(run))
 
 
-def test_a_damaged_memory_is_made_anew(tmp_path: Path) -> None:
-    """Fingerprints that cannot be read cost a reading, no more."""
+def test_a_damaged_state_is_made_again(tmp_path: Path) -> None:
+    """Fingerprints that cannot be read cost only a reading."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     change(run, "append", "metrics.csv", 5)
     store.ingest([run])
@@ -259,8 +260,7 @@ def test_a_damaged_memory_is_made_anew(tmp_path: Path) -> None:
 
 def test_big_runs_go_over_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that do not fit into memory are the same, when first read, resumed and kept."""
-    monkeypatch.setattr(rowspool, "HELD", 100)
-    monkeypatch.setattr(rowspool, "GROUP", 64)
+    monkeypatch.setattr(runreading, "read", partial(runreading.read, held=100, group=64))
     run, store = tmp_path / "a", Store(tmp_path / "store")
     for name in FILES:
         change(run, "append", name, 100)
@@ -288,8 +288,8 @@ def test_a_status_that_the_clock_ends(tmp_path: Path, monkeypatch: pytest.Monkey
     assert set(store.ingest([run]).values()) == {"read"}
 
 
-def test_what_could_not_be_read_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run without a row is told again, and not read again until it changes."""
+def test_an_unreadable_run_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run without a row is reported again, and not read again until it changes."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     run.mkdir()
     (run / "metrics.csv").write_bytes(b"\0" * 100)
@@ -302,7 +302,7 @@ def test_what_could_not_be_read_is_remembered(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_run_that_is_gone_stays(tmp_path: Path) -> None:
-    """What was read of a run is kept when its folder is removed."""
+    """The rows of a run are kept when its folder is removed."""
     run, store = tmp_path / "runs/a", Store(tmp_path / "store")
     change(run, "append", "metrics.csv", 5)
     store.ingest([tmp_path / "runs"])
@@ -338,7 +338,7 @@ def test_a_job_log_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_changes_that_are_not_in_a_database_yet(tmp_path: Path) -> None:
-    """What MLflow's writer has only put into the log beside its database makes the run a changed one."""
+    """Changes that are only in the change log of MLflow's database change the run."""
     file = tmp_path / "runs/mlflow.db"
     file.parent.mkdir()
     store = Store(tmp_path / "store")
@@ -358,8 +358,8 @@ def test_changes_that_are_not_in_a_database_yet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["size", "mtime", "inode", "new file", "gone"])
-def test_whatever_a_stat_tells_makes_a_run_a_changed_one(tmp_path: Path, how: str) -> None:
-    """Of two runs side by side only the one whose files are not as they were is read."""
+def test_any_change_of_a_stat_changes_the_run(tmp_path: Path, how: str) -> None:
+    """Of two runs in one folder, only the one with changed files is read."""
     store, runs = Store(tmp_path / "store"), tmp_path / "runs"
     for name in ("a", "b"):
         change(runs / name, "append", "metrics.csv", 5)
@@ -386,8 +386,8 @@ def test_whatever_a_stat_tells_makes_a_run_a_changed_one(tmp_path: Path, how: st
     assert_same(store.run(run_id(runs / "a")), read_run(runs / "a"))
 
 
-def test_a_log_that_comes_beside_runs_changes_none(tmp_path: Path) -> None:
-    """It is a run of its own; what lies near the others is looked at once and then remembered."""
+def test_a_new_log_next_to_runs_changes_none(tmp_path: Path) -> None:
+    """It is a run of its own; the surroundings of the others are searched once and then remembered."""
     store, runs = Store(tmp_path / "store"), tmp_path / "runs"
     change(runs / "a", "append", "metrics.csv", 5)
     change(runs / "b", "append", "metrics.csv", 5)
@@ -405,8 +405,8 @@ def test_a_log_that_comes_beside_runs_changes_none(tmp_path: Path) -> None:
         assert set(store.ingest([runs / "a", runs / "b"]).values()) == {"unchanged"}
 
 
-def test_a_memory_of_another_form_is_forgotten(tmp_path: Path) -> None:
-    """What an older program remembered costs a reading, no more."""
+def test_a_state_of_another_form_is_forgotten(tmp_path: Path) -> None:
+    """The state of an older program costs only a reading."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     change(run, "append", "metrics.csv", 5)
     store.ingest([run])
@@ -415,3 +415,28 @@ def test_a_memory_of_another_form_is_forgotten(tmp_path: Path) -> None:
 
     assert set(store.ingest([run]).values()) == {"read"}
     assert set(store.ingest([run]).values()) == {"unchanged"}
+
+
+TRACE_HEAD = "[rank{0}]: Traceback (most recent call last):\n"
+TRACE = TRACE_HEAD + '[rank{0}]:   File "/a.py", line 3, in f\n[rank{0}]: ValueError: no {1}\n'
+
+
+def test_a_log_that_grows_keeps_its_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read step by step into a store, the blocks are those of a fresh reading, with all ranks."""
+    monkeypatch.setattr(textlines, "CHUNK", 400)
+    run, store = tmp_path / "run", Store(tmp_path / "store")
+    run.mkdir()
+    for part in range(4):
+        with (run / "train.log").open("a") as log:
+            log.write("".join(f"step {part * 20 + i} loss 0.5\n" for i in range(20)))
+            log.write(TRACE.format(part, "shard") + TRACE.format(part, f"file {'abcd'[part]}"))
+        store.ingest([run])
+        kept, fresh = store.run(run_id(run)).blocks, read_run(run).blocks
+        assert kept.equals(fresh)
+
+    rows = kept.select("message", "ranks", "repeated", "parent").sort("message").rows()
+    assert rows == [
+        *((f"no file {c}", [i], 1, None) for i, c in enumerate("abcd")),
+        ("no shard", [0, 1, 2, 3], 4, None),
+    ]
+    assert store.blocks.collect().height == 5

@@ -1,4 +1,4 @@
-"""Whatever is damaged in a store: nobody gets fewer rows without being told, and the next reading makes it whole."""
+"""Missing rows of a damaged store are always an error, and the next reading repairs the store."""
 
 import os
 import random
@@ -74,7 +74,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def note(store: Store) -> None:
-    """Add rows of what cannot be made again."""
+    """Add rows to the tables that cannot be made again."""
     row = {"run_id": ["a"], "time": [datetime(2026, 1, 1)]}
     store.keep("truths", pl.DataFrame({**row, "path": "p", "cause": "c", "label": "l", "note": ""}))
     store.keep("reported", pl.DataFrame({**row, "finding": "f", "state": "told"}))
@@ -107,7 +107,7 @@ def content(store: Store) -> dict[str, pl.DataFrame]:
 
 
 def assert_whole(path: Path, sound: Path) -> None:
-    """The store holds what the sound one does, and nothing is said of it any more."""
+    """The store equals the sound one, and no fault is reported any more."""
     store, whole = Store(path), content(Store(sound))
     for name, rows in content(store).items():
         assert rows.equals(whole[name]), name
@@ -116,14 +116,14 @@ def assert_whole(path: Path, sound: Path) -> None:
 
 
 def file_of(path: Path, table: str) -> Path:
-    """One file of a table: of a small one its newest segment, of a big one the first run's."""
+    """One file of a table: the newest segment of a small one, the first run's file of a big one."""
     place = path / "runs" if table in BIG else path / "tables" / table
     files = sorted(place.glob(f"**/{table}.parquet" if table in BIG else "*.parquet"))
     return files[0 if table in BIG else -1]
 
 
 def tables(*groups: tuple[str, ...]) -> list[str]:
-    """Those that these runs have rows in."""
+    """The tables in which these runs have rows."""
     without = {
         "jobs",
         "checkpoints",
@@ -138,8 +138,8 @@ def tables(*groups: tuple[str, ...]) -> list[str]:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("table", tables(READ, BIG))
-def test_what_was_read_is_told_and_read_again(path: Path, sound: Path, runs: Path, table: str, damage: Damage) -> None:
-    """A query names a run whose rows are missing; the next reading says so and makes the store what it was."""
+def test_lost_readings_are_made_again(path: Path, sound: Path, runs: Path, table: str, damage: Damage) -> None:
+    """A query names a run whose rows are missing; the next reading reports it and repairs the store."""
     file = file_of(path, table)
     damage(file)
     with pytest.raises(DamagedError, match=rf"{table}.*{file.stem}.*run|{file.stem}.*are missing.*run\d"):
@@ -157,8 +157,8 @@ def test_what_was_read_is_told_and_read_again(path: Path, sound: Path, runs: Pat
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("table", tables(JUDGED))
-def test_what_was_judged_is_judged_again(path: Path, sound: Path, table: str, damage: Damage) -> None:
-    """By whoever asks for it; where the store cannot be written that is an error."""
+def test_lost_diagnoses_are_made_again(path: Path, sound: Path, table: str, damage: Damage) -> None:
+    """The next query judges them again; if the store cannot be written, that is an error."""
     damage(file_of(path, table))
     with (
         lock.writing(path, 0.0),
@@ -173,8 +173,8 @@ def test_what_was_judged_is_judged_again(path: Path, sound: Path, table: str, da
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("table", KEPT)
-def test_what_cannot_be_made_again_is_set_aside_and_told(path: Path, sound: Path, table: str, damage: Damage) -> None:
-    """Who asks is told what is missing; who writes next keeps what is left of the file, says so, and goes on."""
+def test_a_damaged_kept_table_is_set_aside_and_reported(path: Path, sound: Path, table: str, damage: Damage) -> None:
+    """A query reports what is missing. The next writer keeps the rest of the file, reports it, and goes on."""
     file = file_of(path, table)
     damage(file)
     with pytest.raises(DamagedError, match=f"rows of {table} are missing"):
@@ -191,8 +191,8 @@ def test_what_cannot_be_made_again_is_set_aside_and_told(path: Path, sound: Path
     assert_whole(path, sound)
 
 
-def test_damage_of_one_run_is_none_of_another(path: Path, runs: Path) -> None:
-    """Its points can be asked for, and its folder audited, while rows of other runs are missing."""
+def test_damage_of_one_run_does_not_touch_others(path: Path, runs: Path) -> None:
+    """Its points can be queried, and its folder audited, while rows of other runs are missing."""
     store = Store(path)
     ids = dict(store.runs.select("name", "run_id").collect().iter_rows())
     empty(store.run_file("points", ids["run3"]))
@@ -209,7 +209,7 @@ def test_damage_of_one_run_is_none_of_another(path: Path, runs: Path) -> None:
 
 
 def test_all_segments_gone(path: Path, sound: Path, runs: Path) -> None:
-    """Of what was read nothing is left but the memory of it: an error, no answer of 0 rows."""
+    """Only the state remembers the runs: a query is an error, not an answer of 0 rows."""
     for name in READ:
         shutil.rmtree(path / "tables" / name, ignore_errors=True)
     for name in ("runs", "config", "points"):
@@ -221,7 +221,7 @@ def test_all_segments_gone(path: Path, sound: Path, runs: Path) -> None:
 
 
 def test_a_run_that_cannot_be_read_again_is_left_out(path: Path, tmp_path: Path, runs: Path) -> None:
-    """Where its folder is gone it is told once, and the other runs are asked for as before."""
+    """If its folder is gone, that is reported once, and the other runs can be queried as before."""
     extra = Path(shutil.copytree(runs / "run0", tmp_path / "extra"))
     Store(path).ingest([extra])
     delete(file_of(path, "config"))
@@ -239,7 +239,7 @@ def test_a_run_that_cannot_be_read_again_is_left_out(path: Path, tmp_path: Path,
 
 @pytest.mark.parametrize("damage", [delete, empty, truncate, flip, folder])
 def test_the_ledger(path: Path, sound: Path, runs: Path, damage: Damage) -> None:
-    """Without it nobody knows what is missing: an error, until all is read again. What is kept stays."""
+    """Without it, it is unknown what is missing: an error until all runs are read again. Kept tables stay."""
     damage(path / "tables/ledger")
     with pytest.raises(DamagedError, match=r"ledger: is (gone|damaged): rows of the store may be missing"):
         query.ask(Store(path), "SELECT * FROM runs")
@@ -278,7 +278,7 @@ def texts(file: Path) -> None:
     "damage", [delete, empty, truncate, flip, wrong_tables, other_version, garbage_in_the_middle, texts]
 )
 def test_the_state_file(path: Path, sound: Path, runs: Path, damage: Damage) -> None:
-    """It can be found again: whatever it holds, the store is in the end what it was."""
+    """Its content can be found again: after any damage the store is repaired."""
     for log in path.glob("state.sqlite-*"):
         log.unlink()
     damage(path / "state.sqlite")
@@ -290,8 +290,8 @@ def test_the_state_file(path: Path, sound: Path, runs: Path, damage: Damage) -> 
 
 
 @pytest.mark.parametrize("table", ["runs", "files"])
-def test_a_memory_that_lies_is_not_believed(path: Path, sound: Path, runs: Path, table: str) -> None:
-    """A number that is another one in what is remembered of a file: the file is read anew, not continued wrongly."""
+def test_a_changed_state_is_not_believed(path: Path, sound: Path, runs: Path, table: str) -> None:
+    """If a remembered number of a file changed, the file is read again and not resumed."""
     with closing(sqlite3.connect(path / "state.sqlite")) as db:
         if table == "files":
             db.execute("UPDATE files SET seen = replace(seen, '\"points\": 50', '\"points\": 49')")
@@ -307,7 +307,7 @@ def test_a_memory_that_lies_is_not_believed(path: Path, sound: Path, runs: Path,
 
 
 def test_the_lock_file(path: Path) -> None:
-    """Nothing is ever written to it, so anything in it is damage."""
+    """We never write to it, so any content is damage."""
     (path / "lock.sqlite").write_bytes(random.Random(0).randbytes(5000))
     Store(path).heal()
 
@@ -324,8 +324,8 @@ def test_a_copied_store_is_sound(sound: Path, tmp_path: Path, runs: Path) -> Non
     assert_whole(path, sound)
 
 
-def test_files_that_are_none_of_ours(path: Path, sound: Path) -> None:
-    """Whatever else lies among the segments is passed over."""
+def test_foreign_files(path: Path, sound: Path) -> None:
+    """Other files among the segments are ignored."""
     (path / "tables/runs/notes.txt").write_text("x")
     (path / "tables/runs/mine.parquet").write_bytes(b"x")
     (path / "tables/runs/1-x.parquet").write_bytes(b"x")
@@ -334,8 +334,8 @@ def test_files_that_are_none_of_ours(path: Path, sound: Path) -> None:
     assert_whole(path, sound)
 
 
-def test_segments_are_not_put_together_over_a_gap(runs: Path, tmp_path: Path) -> None:
-    """A store of many segments, of which one is gone, is made whole."""
+def test_segments_are_not_compacted_across_a_gap(runs: Path, tmp_path: Path) -> None:
+    """A store of many segments is repaired after one of them is lost."""
     store, run = Store(tmp_path / "store"), tmp_path / "run"
     shutil.copytree(runs / "run0", run)
     store.ingest([runs])
@@ -352,8 +352,8 @@ def test_segments_are_not_put_together_over_a_gap(runs: Path, tmp_path: Path) ->
     assert content(store)["config"].equals(content(fresh)["config"])
 
 
-def test_the_commands_say_so_and_heal(path: Path, sound: Path, runs: Path) -> None:
-    """`query` ends with 2 and one line; `audit` and `scan` tell it on stderr and answer for all runs."""
+def test_the_commands_report_and_repair(path: Path, sound: Path, runs: Path) -> None:
+    """`query` ends with exit code 2 and one line; `audit` and `scan` report it on stderr and answer for all runs."""
     command = [sys.executable, "-m", "loganalyst.cli"]
     asked, healing = (
         ["query", "SELECT count(*) FROM points", "--store", str(path)],
@@ -376,7 +376,7 @@ def test_the_commands_say_so_and_heal(path: Path, sound: Path, runs: Path) -> No
 
 @pytest.mark.parametrize("seed", range(25))
 def test_damage_at_random(path: Path, sound: Path, runs: Path, seed: int) -> None:
-    """Several files, in any way: each question is answered as of a sound store or is an error of ours."""
+    """Several files are damaged in any way: each query gives the answer of a sound store, or one of our errors."""
     chance, whole = random.Random(seed), content(Store(sound))
     files = [f for f in sorted(path.rglob("*")) if f.is_file() and f.parent.name not in KEPT]
     for file in chance.sample(files, chance.randint(1, 5)):

@@ -1,4 +1,4 @@
-"""The store is a cache: what was read and found, inspectable with any Parquet reader."""
+"""The store is a cache of readings and diagnoses, which any Parquet reader can open."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ def test_unchanged_runs_are_not_read_again(tmp_path: Path) -> None:
 
 
 def test_the_newest_rows_of_a_run_win(tmp_path: Path) -> None:
-    """A run written twice has one row a table."""
+    """A run that was written twice has one row in each table."""
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
     store.ingest([run])
     make_run(tmp_path, "a", GOOD + "40,0.1\n")
@@ -55,7 +55,7 @@ def test_the_newest_rows_of_a_run_win(tmp_path: Path) -> None:
 
 
 def test_one_bad_run_never_stops_the_rest(tmp_path: Path) -> None:
-    """What cannot be read is told by path."""
+    """A run that cannot be read is reported by its path."""
     good, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
     (tmp_path / "b").mkdir()
     done = store.ingest([tmp_path / "b", good])
@@ -74,8 +74,8 @@ def test_many_segments_become_one(tmp_path: Path) -> None:
     assert store.features.collect()["run_id"].n_unique() == 34
 
 
-def test_a_run_is_found_in_whatever_segment_it_stands(tmp_path: Path) -> None:
-    """Runs that were read before segments became one, since then, and twice."""
+def test_a_run_is_found_in_any_segment(tmp_path: Path) -> None:
+    """Runs that were read before the compaction, after it, and twice."""
     store = Store(tmp_path / "store")
     paths = [make_run(tmp_path, f"run{i:02}") for i in range(35)]
     for path in paths:
@@ -91,15 +91,12 @@ def test_a_run_is_found_in_whatever_segment_it_stands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("more", "most"), [(1 << 40, 4), (150, 8), (-100, 24)])
-def test_full_segments_are_left_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: int, most: int
-) -> None:
-    """Whatever counts as full (so much more than one batch has): every run is found with its newest rows."""
+def test_full_segments_are_left_as_they_are(tmp_path: Path, more: int, most: int) -> None:
+    """At any size of a full segment (this much more than one batch), every run is found with its newest rows."""
     store = Store(tmp_path / "store")
     store.ingest([make_run(tmp_path, "run0")])
     (first,) = (tmp_path / "store/tables/runs").glob("*.parquet")
-    monkeypatch.setattr("loganalyst.store.tablefiles.SEGMENTS", 3)
-    monkeypatch.setattr("loganalyst.store.tablefiles.FULL", first.stat().st_size + more)
+    store._folder = tablefiles.Folder(store.path, max_segments=3, full=first.stat().st_size + more)
     for length in range(1, 4):
         for i in range(8):
             store.ingest([make_run(tmp_path, f"run{i}", GOOD + f"{40 + length},0.1\n" * length)])
@@ -129,7 +126,7 @@ def test_witnesses_are_kept(tmp_path: Path) -> None:
 
 
 def test_an_empty_store_has_tables(tmp_path: Path) -> None:
-    """Every table can be asked for before anything was written."""
+    """Every table can be read before anything was written."""
     store = Store(tmp_path / "store")
 
     assert store.points.collect().height == 0
@@ -153,7 +150,7 @@ def test_a_folder_of_other_files_is_no_store(tmp_path: Path) -> None:
     assert [f.name for f in run.iterdir()] == ["metrics.csv"]
 
 
-def test_what_is_written_while_a_run_is_read_counts_as_a_change(tmp_path: Path, monkeypatch) -> None:
+def test_a_write_during_the_reading_counts_as_a_change(tmp_path: Path, monkeypatch) -> None:
     """A file that grows between its reading and the store's note of it is read again the next time."""
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
     read = runreading.read
@@ -187,7 +184,7 @@ def test_a_run_is_the_same_by_any_path(tmp_path: Path, monkeypatch) -> None:
 
 
 def test_a_table_asked_for_before_compaction_can_be_read_after_it(tmp_path: Path) -> None:
-    """Readers need no lock: segments put into one stay until the next write, and count once."""
+    """Readers need no lock: compacted segments stay until the next write, and count once."""
     store = Store(tmp_path / "store")
     for i in range(32):
         store.ingest([make_run(tmp_path, f"run{i:02}")])

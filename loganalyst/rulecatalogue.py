@@ -1,0 +1,111 @@
+"""The rules and patterns in force, ours and the user's: loaded, explained, tested and begun from a skeleton."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from loganalyst import features, guard, rulefiles
+from loganalyst.diagnosis import Catalogue, Outcome, check_rules, load_catalogue, skeleton
+from loganalyst.errors import RuleError, nearest
+from loganalyst.model import Features, SettingsFile
+from loganalyst.settings import Settings
+from loganalyst.sources.text.patterns import userpatterns
+from loganalyst.writing import write_new
+
+
+def catalogue(rules: tuple[Path, ...] = (), unquoted: tuple[Path, ...] = ()) -> Catalogue:
+    """The checked rules: the package's own and those in the user's folders `unquoted` and `rules`. `problems` names
+    their faults; it quotes nothing of the files in `unquoted`.
+    """
+    return _catalogue(rules, unquoted)
+
+
+@cache
+def _catalogue(rules: tuple[Path, ...], unquoted: tuple[Path, ...]) -> Catalogue:
+    folders = (rulefiles.rules_dir(), *unquoted, *rules)
+    return load_catalogue(features.declared(), folders, unquoted=unquoted)
+
+
+def explain(rule: str, rules: Sequence[Path] = ()) -> dict[str, Any]:
+    """A rule, ours or from the folders `rules`: the data of its file, with the weights in force. Raises RuleError
+    for an unknown id, naming the nearest.
+
+    >>> import loganalyst as la
+    >>> la.explain("lr-too-high")["label"]
+    'lr_too_high'
+    """
+    known = catalogue(tuple(rules)).rules
+    if rule not in known:
+        raise RuleError(rule, "no such rule", nearest(rule, known) or "`loganalyst rules list` names them all")
+    data: dict[str, Any] = rulefiles.load(known[rule].path).data
+    for entry, item in zip(data["evidence"], known[rule].evidence, strict=True):  # fitted weights are not in the file
+        entry |= {"weight": {"if_true": item.if_true, "if_false": item.if_false}, "basis": item.basis}
+    return data
+
+
+def new_rule(rule: str, family: str = "own", folder: Path = Path()) -> Path:
+    """Write a sound rule to start from to `folder`/`family`/, and return its path. Raises RuleError for an id that is
+    taken or no plain name, and for a file that exists; LogAnalystError where it lies inside a run or cannot be written.
+    """
+    text = skeleton(rule, family)
+    if rule in catalogue().rules:
+        raise RuleError(rule, "is a rule of ours", f"`loganalyst rules explain {rule}` shows it; take another id")
+    path = folder / family / f"{rule}.yaml"
+    guard.check([path])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_new(path, text, "-o takes a folder")
+    except FileExistsError:
+        raise RuleError(path, "exists already", "it is not written over; take another id or remove it") from None
+    except OSError as error:
+        raise RuleError(path, f"cannot be written ({error.strerror})", "-o takes a folder") from None
+    return path
+
+
+def rule_tests(ids: Sequence[str], rules: Sequence[Path], measure: Callable[[Path], Features]) -> list[Outcome]:
+    """Run the tests of the rules `ids` (none: of all, and of the user's patterns of log lines). In a checkout the
+    healthy fixtures are asked too; `measure` gives the features of a run.
+
+    Raises RuleError for an unknown id.
+    """
+    for id_ in ids:
+        explain(id_, rules)
+    known = catalogue(tuple(rules))
+    runs = rulefiles.rules_dir().parent / "fixtures" / "runs"
+    healthy = sorted(path.name for path in runs.glob("healthy-*/"))
+    found = check_rules(known.only(ids) if ids else known, lambda name: measure(runs / name), healthy)
+    if ids:
+        return found
+    tested = userpatterns.tested(userpatterns.find(rules))
+    return [*found, *(Outcome(id_, test, not why, why) for id_, test, why in tested)]
+
+
+def pattern_count(rules: Sequence[Path] = ()) -> int:
+    """How many patterns of log lines there are, with the sound ones of the folders `rules`."""
+    return len(userpatterns.known(userpatterns.find(rules)))
+
+
+def pattern_faults(rules: Sequence[Path] = (), unquoted: Sequence[Path] = ()) -> tuple[str, ...]:
+    """The faults of the user's own patterns of log lines, in `text/` of the folders `unquoted` and `rules`. Those of
+    `unquoted` quote nothing.
+    """
+    return (
+        *(str(fault.unquoted()) for fault in userpatterns.faults(userpatterns.find(unquoted))),
+        *map(str, userpatterns.faults(userpatterns.find(rules))),
+    )
+
+
+def obeyed(corrected: Settings, known: Catalogue, rules: Sequence[Path]) -> tuple[SettingsFile, ...]:
+    """Every file and folder of the user's that has a say; for a folder, how many rules and patterns it holds."""
+    found = [SettingsFile(str(corrected.path), corrected.summary())] if corrected.path else []
+    for folder in (*corrected.rules, *rules):
+        own_rules = sum(rule.path.is_relative_to(folder) for rule in known.rules.values())
+        patterns = len(userpatterns.origins(userpatterns.find([folder])))
+        what = f"{_count(own_rules, 'rule')} and {_count(patterns, 'pattern')} of log lines"
+        found.append(SettingsFile(str(folder), what))
+    return tuple(found)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
