@@ -24,7 +24,8 @@ def run_curves(
     """The effective curves of a run with stand-ins for metrics it did not log, and all its metrics with their roles.
 
     `corrections` maps globs of metrics to roles, `direction` to `up` or `down` (of harm), `weights` to the weight of a
-    loss term, `folders` are the user's own rules, which may hold trainers. Raises RuleError for a role that does not exist.
+    loss term. `folders` are the user's own rules, which may hold trainers. Raises RuleError for a role that does not
+    exist.
     """
     names = run.points["metric"].unique(maintain_order=True)
     known = known_roles(recognised(run, folders), names)

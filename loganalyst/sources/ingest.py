@@ -23,6 +23,8 @@ from loganalyst.sources.files import address, compressed, sparse
 from loganalyst.sources.files.rowspool import MAX_ROWS_IN_MEMORY, Spool
 from loganalyst.sources.filetables import Earlier, Gathering, Part, Reading
 from loganalyst.sources.formats import HEAD, reader
+from loganalyst.sources.text import reader as text_reader
+from loganalyst.sources.text import sniffing
 from loganalyst.sources.text.patterns import userpatterns
 
 Named = tuple[Path, str]  # a file and its path within the run
@@ -54,7 +56,7 @@ def ingest(
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
 
     with userpatterns.reading_with(rules(found.root)), opening.within(found.bounds(named)):
-        parts = _parts(files, spool)
+        parts = _parts(files, spool) if len(files) > 1 else [part(*named, spool, only=True) for named in files]
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named with the run" for log in named]).whole()
 
 
@@ -95,9 +97,10 @@ def stripe(files: Sequence[Named], rules: Sequence[Path], bounds: Bounds | None)
         yield from (part(file, source, Spool()) for file, source in files)
 
 
-def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None) -> Part:
+def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None, *, only: bool = False) -> Part:
     """One file, or one run of a file (FILE#RUN); rows of big tables go to the spool. If the file only grew since
-    `earlier`, and its reader supports it, only the appended bytes are read. Any failure becomes a gap.
+    `earlier`, and its reader supports it, only the appended bytes are read. Any failure becomes a gap. If it is the
+    `only` file of a run, a text that no reader knows is read as a log.
     """
     size, format_, rows = 0, None, Gathering(spool)
     file, run = address.split(named)
@@ -111,7 +114,7 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
             inner, lost = opened.enter_context(compressed.unpacked(dense, _head(dense)))
             lost = pl.concat([holes, lost])
             head = _head(inner)
-            module = reader(inner, head)
+            module = reader(inner, head) or (text_reader if only and sniffing.is_plain_text(inner, head) else None)
             if module is None:
                 rows.take([_gap(source, _unknown(head)), Tables(gaps=lost)])
                 return rows.part(source, None, size)

@@ -202,3 +202,23 @@ def test_large_files_are_read_here(
     monkeypatch.setattr(module, "spare", lambda: 1)
     (tmp_path / name).write_bytes(b"x" * size)
     assert processes_for([(tmp_path / name, name)] * 2, min_files=1, max_size=16) == ways
+
+
+def test_a_text_that_is_the_only_file_is_read_as_a_log(tmp_path: Path) -> None:
+    """Nothing in its opening is known, but it was named: its error far below is found."""
+    path = tmp_path / "run.txt"
+    path.write_text(
+        "Start\n\nTraining options:\n{\n" + '  "x": 1,\n' * 20_000 + "RuntimeError: CUDA error: an illegal\n"
+    )
+    read = ingest(path)
+
+    assert [source.format for source in read.sources] == ["text"]
+    assert read.lines["pattern"].to_list() != []
+
+
+def test_a_program_that_is_the_only_file_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import torch\n")
+
+    with pytest.raises(SourceError, match="no known log format"):
+        ingest(path)

@@ -42,6 +42,7 @@ _OTHER_FORMAT = re.compile(
     re.I | re.M,
 )
 _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss: 0.5`, `'loss': '0.5'`, `loss=0.5`
+MIN_TEXT_SHARE = 0.97  # of the bytes of a text that are no control characters
 # control characters that text does not hold
 _CONTROL_BYTES = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 
@@ -52,7 +53,7 @@ def likeness(path: Path, head: bytes) -> float:
     if not named and _OTHER_NAME.search(path.name):
         return 0.0
     plain = head.replace(b"\x00", b"")
-    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < 0.97 * len(plain):
+    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
         return 0.0
     text = textlines.head(head)
     if not named and _PROGRAM_NAME.search(path.name) and _CODE.search(text):
@@ -62,6 +63,23 @@ def likeness(path: Path, head: bytes) -> float:
     if named:
         return named
     return 0.4 if _is_training_text(text) else 0.0
+
+
+def is_plain_text(path: Path, head: bytes) -> bool:
+    """Whether the file may be read as a log although nothing in its opening is known: text, and no file of a program.
+
+    >>> is_plain_text(Path("notes.txt"), b"Start\\nTraining options:\\n")
+    True
+    >>> is_plain_text(Path("train.py"), b"import torch\\n")
+    False
+    """
+    if (
+        _OTHER_NAME.search(path.name)
+        or _PROGRAM_NAME.search(path.name)
+        or (0 in head and head[:2] not in textlines.UTF16)
+    ):
+        return False
+    return len(head.translate(None, _CONTROL_BYTES)) >= MIN_TEXT_SHARE * len(head)
 
 
 def is_training(head: bytes) -> bool:
