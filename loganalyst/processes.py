@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from math import inf
+from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -38,6 +39,7 @@ MEMORY_CHECK_SECONDS = 0.5  # between two looks at the memory that workers hold
 EXIT_SECONDS = 1.0  # that a worker gets to end by itself
 _LENGTH_BYTES = 8  # before each message
 _PIPE_BYTES = 1 << 20  # holds most messages, so that the worker goes on while the reader is busy
+_HOME = str(Path(__file__).parents[1])  # the folder that this package lies in
 _START = "from loganalyst.processes import serve; serve()"
 
 
@@ -53,15 +55,17 @@ class Worker:
     """One process, which answers one request at a time."""
 
     def __init__(self, environment: dict[str, str] | None = None, *, quiet: bool = False) -> None:
-        # It finds modules where this process does, and nothing in the working directory (-P): that may be a run
-        paths = os.pathsep.join(path for path in sys.path if path)
+        # It finds modules where this process does, but nothing in the working directory (-P), which may be a run
+        paths = [path for path in sys.path if path]
+        if _HOME not in paths:  # as in a checkout that is not installed
+            paths.insert(0, _HOME)
         with _ctrl_c_blocked():
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _START],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL if quiet else None,
-                env={**os.environ, **(environment or {}), "PYTHONPATH": paths, WORKER: "1"},
+                env={**os.environ, **(environment or {}), "PYTHONPATH": os.pathsep.join(paths), WORKER: "1"},
             )
         self.pid = self._process.pid
         self.free = True  # no answer is due

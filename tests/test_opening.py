@@ -212,12 +212,12 @@ def test_change_logs_of_a_database_may_be_no_link_out(tmp_path: Path) -> None:
     with sqlite3.connect(file) as database:
         database.execute("CREATE TABLE runs (run_uuid TEXT)")
     for end in CHANGE_LOGS:
-        assert opening.beside(file, file.name + end) is None
+        assert opening.sibling(file, file.name + end) is None
         file.with_name(file.name + end).symlink_to(outside)
-        assert opening.beside(file, file.name + end) is None
+        assert opening.sibling(file, file.name + end) is None
         file.with_name(file.name + end).unlink()
         file.with_name(file.name + end).write_bytes(b"x")
-        assert opening.beside(file, file.name + end) is not None
+        assert opening.sibling(file, file.name + end) is not None
 
 
 def test_code_and_config_that_are_searched_may_be_no_links_out(tmp_path: Path, secret: Path) -> None:
