@@ -11,8 +11,8 @@ from loganalyst.evaluate.labelled import Labelled
 from loganalyst.evaluate.ratios import MIN_RUNS, SPREAD
 
 HEAD = """\
-# Written by `python -m loganalyst.evaluate DIR ... --fit FILE`; not to be edited. See docs/benchmark.md.
-# Log-likelihood ratios of evidence that answered in {seen} labelled runs or more, drawn to the judged weights
+# Written by `python -m loganalyst.evaluate DIR ... --fit FILE`; do not edit. See docs/benchmark.md.
+# Log-likelihood ratios of evidence that answered in {seen} labelled runs or more, shrunk to the judged weights
 # (spread {spread}), and the calibration of causes and of "healthy". All other items keep the weights of their rules.
 # Fitted on {runs} runs of {families} families: {healthy} healthy, {sick} sick. {places}
 """

@@ -131,7 +131,7 @@ class TestRules:
         assert [s.text for s in found.symptoms] == [
             "inside all_reduce number 2 of group 0: ranks 0, 2-3",
             "others wait for rank 1",
-            "operation 2 of group 0 is another one on rank 2",
+            "operation 2 of group 0 is a different one on rank 2",
         ]
 
     def test_a_grid_of_groups(self, tmp_path):
