@@ -13,16 +13,16 @@ PAGE = Path(__file__).parent / "features.md"
 INTRODUCTION = """\
 # Features
 
-Written by `python docs/generate_features.py` from the declarations in `loganalyst/features/`; change those.
+`python docs/generate_features.py` generates this page from the declarations in `loganalyst/features/`. Change those.
 
-A run is one row of these {count} values. Rules use nothing else ([their format](formats/rules.md)).
-`loganalyst show RUN --features` prints the row of one run with the source of each value (`--format json` for
-programs). The store's table `features` holds the rows of many runs ([store](store.md)).
+Features are the {count} values of a run that rules can ask about ([format of rules](formats/rules.md)).
+A run is one row of them. `loganalyst show RUN --features` prints the row of one run with the source of each value
+(`--format json` for programs). The store's table `features` holds the rows of many runs ([store](store.md)).
 
 An unknown value is NULL, never 0 and never NaN. An event has two features: `<event>_count`, which is 0 if the run was
-searched and has none, and `<event>_step`, the step of the first one. Where several metrics have the role, faults are
-those of the worst metric, and the shape is that of the metric with most values. The *first level* of a curve is about
-the median of its first three values, the *last level* about that of its last tenth. `needs` says what a run must have
+searched and has none, and `<event>_step`, the step of the first one. If several metrics have the role, faults come from
+the worst metric, and the shape comes from the metric with most values. The *first level* of a curve is about
+the median of its first three values, the *last level* about that of its last tenth. `needs` names what a run must have
 for the value to be known: a metric with this [role](../rules/roles.yaml), or a table of the run.
 """
 

@@ -1,7 +1,7 @@
-"""Writes docs/notebooks/first-steps.ipynb with its outputs: `python docs/generate_notebook.py`. A test runs the cells.
+"""Write docs/notebooks/first-steps.ipynb with its outputs: `python docs/generate_notebook.py`. A test runs the cells.
 
-The cells are run here, not by Jupyter: a notebook is JSON, its cells are Python, and what they show is `repr`, HTML or
-a picture. So the tests need no kernel and no client, which bring dozens of packages. Jupyter opens the file as usual.
+This module runs the cells itself: a notebook is JSON, its cells are Python, and its outputs are `repr`, HTML or a
+picture. So tests need no Jupyter kernel and no client, which bring dozens of packages. Jupyter opens the file as usual.
 """
 
 import ast
@@ -18,9 +18,9 @@ NOTEBOOK = FOLDER / "first-steps.ipynb"
 CELLS = [
     """# First steps
 
-loganalyst reads what a training left on disk and says what went wrong, why, and what to change. This notebook uses runs
-that come with the checkout; put the path of your own run in their place. Nothing is written into a run, and nothing is
-sent anywhere.
+loganalyst reads the files that a training left on disk. It reports what went wrong, why, and what to change. This
+notebook uses runs of the checkout; replace them with the path of your own run. loganalyst never writes into a run, and
+sends nothing anywhere.
 
 Install it from the checkout with `pip install .`, and start Jupyter in this folder.""",
     """>>> from pathlib import Path
@@ -33,23 +33,23 @@ runs = Path("../../fixtures/runs")""",
 `diagnose` takes a folder, a file or a job log.""",
     """>>> diagnosis = la.diagnose(runs / "nan-lr")
 diagnosis""",
-    """The answer is data. Causes come with the likeliest first, and each has its evidence. `holds` is True, False, or
-None where what would show it was not logged; `weight` says how much it counted.""",
+    """The answer is data. The likeliest cause comes first, and each has its evidence. `holds` is True, False, or None
+if the needed values were not logged. `weight` says how much it counted.""",
     """>>> cause = diagnosis.causes[0]
 print(cause.issue, f"{cause.confidence:.0%}")
 for evidence in sorted(cause.evidence, key=lambda e: -e.weight)[:4]:
     print(f"{evidence.weight:5.1f}  {evidence.text}")""",
-    """What to change, and how to see whether it helped:""",
+    """The fix says what to change, and how to check whether it helped:""",
     """>>> fix = cause.fix[0]
 print(fix.change, fix.expected_impact, fix.verify, sep="\\n")""",
     """## Look at the curves
 
-`plot()` returns a matplotlib figure of the curves that tell most, with what was found on them. Name metrics to draw
+`plot()` returns a matplotlib figure of the most informative curves, with the findings marked. Name metrics to draw
 others; give a path to write a file.""",
     """>>> diagnosis.plot(metrics=["train/loss", "train/grad_norm", "train/lr"])""",
     """## What was read
 
-Every table is a polars frame, and every metric has a role: what it is, told from its name.""",
+Every table is a polars frame. Every metric has a role, recognised by its trainer or its name.""",
     """>>> diagnosis.run""",
     """>>> {metric.name: metric.role for metric in diagnosis.metrics}""",
     """>>> import polars as pl
@@ -58,20 +58,20 @@ losses = diagnosis.run.points.filter(pl.col("metric") == "train/loss")
 losses.select("step", "value").tail(3)""",
     """## Many runs
 
-A store remembers what was read. It is a folder of Parquet files; reading it again costs only what changed.""",
+A store keeps what was read, as a folder of Parquet files. The next `ingest` reads only what changed.""",
     """>>> import tempfile
 
 store = la.Store(tempfile.mkdtemp())
 outcomes = store.ingest([runs / name for name in ("nan-lr", "cuda-oom", "overfitting", "healthy-classifier")])
 sorted(outcomes.values())""",
-    """Each of its tables is a polars LazyFrame: `store.<Tab>` names them.""",
+    """Each of its tables is a polars LazyFrame; `store.<Tab>` lists them.""",
     """>>> (
     store.diagnoses.join(store.runs.select("run_id", "name"), on="run_id")
     .select("name", "status", "label", pl.col("confidence").round(2))
     .sort("name")
     .collect()
 )""",
-    """SQL does the same, here and as `loganalyst query` in a terminal. `DESCRIBE` lists the tables, `DESCRIBE
+    """SQL works too, here and as `loganalyst query` in a terminal. `DESCRIBE` lists the tables, `DESCRIBE
 points` the columns of one with their units.""",
     """>>> from loganalyst import query
 
@@ -81,16 +81,16 @@ query.ask(
 )""",
     """## Did the fix help?
 
-`verify` holds a new run against the old one, and against what the fix promised.""",
+`verify` compares a new run with the old one, and with the promise of the fix.""",
     """>>> verification = la.verify(runs / "divergence-lr", runs / "healthy-mended-rate")
 print(verification.outcome, "-", verification.checks[0].why)""",
-    """A diagnosis with a baseline says what was changed, and where the curves part.""",
-    """>>> beside = la.diagnose(runs / "divergence-lr", baseline=runs / "healthy-mended-rate").baseline
-print([(change.key, change.before, change.after) for change in beside.changes if change.section == "config"])
-print(beside.parted[0].metric, "parts at step", beside.parted[0].step)""",
+    """A diagnosis with a baseline reports what changed, and where the curves diverge.""",
+    """>>> compared = la.diagnose(runs / "divergence-lr", baseline=runs / "healthy-mended-rate").baseline
+print([(change.key, change.before, change.after) for change in compared.changes if change.section == "config"])
+print(compared.parted[0].metric, "diverges at step", compared.parted[0].step)""",
     """## A wrong answer?
 
-Show us the run without showing whose it was: [A run without names](../anonymous.md) says what is in this text.""",
+Send us the run without names, paths and text: [A run without names](../anonymous.md) explains this output.""",
     """>>> from loganalyst import anonymous
 
 text = anonymous.render(diagnosis)
@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def notebook() -> dict[str, Any]:
-    """The notebook as data, its cells run one after another in its folder."""
+    """The notebook as data, with all cells run in order in its folder."""
     shared: dict[str, Any] = {}
     with contextlib.chdir(FOLDER):
         cells = [_cell(i, text, shared) for i, text in enumerate(CELLS)]
@@ -122,12 +122,12 @@ def _cell(number: int, text: str, shared: dict[str, Any]) -> dict[str, Any]:
         return {"cell_type": "markdown", **base, "source": _lines(text)}
     code = text.removeprefix(CODE)
     count = sum(cell.startswith(CODE) for cell in CELLS[: number + 1])
-    told = {"execution_count": count, "outputs": run(code, shared, count), "source": _lines(code)}
-    return {"cell_type": "code", **base, **told}
+    executed = {"execution_count": count, "outputs": run(code, shared, count), "source": _lines(code)}
+    return {"cell_type": "code", **base, **executed}
 
 
 def run(code: str, shared: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """What a cell printed, and what its last expression shows itself as."""
+    """The outputs of a cell: printed text, and the value of its last expression."""
     tree, value = ast.parse(code), None
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -142,7 +142,7 @@ def run(code: str, shared: dict[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 def shown(value: object) -> dict[str, Any]:
-    """What a notebook asks a value for."""
+    """The representations of a value that a notebook displays."""
     data: dict[str, Any] = {"text/plain": _lines(repr(value))}
     if hasattr(value, "_repr_html_") and (text := value._repr_html_()):
         data["text/html"] = _lines(text)

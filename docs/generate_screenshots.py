@@ -1,4 +1,4 @@
-"""Pictures of reports for the docs: `python -m docs.generate_screenshots`. Needs Chromium; writes docs/images/."""
+"""Write pictures of reports to docs/images/: `python -m docs.generate_screenshots`. Needs Chromium."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ from tests.report.browser import Browser
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
-# name -> run of the fixtures, what of its page is shown, the window
+# name -> run of the fixtures, selector of the shown part of its page, the window
 SHOTS: dict[str, tuple[str, str, dict[str, int | bool]]] = {
     "report-diverged": ("divergence-lr", "", {"width": 1000, "height": 1000}),
     "report-oom": ("cuda-oom", "", {"width": 1000, "height": 680}),
@@ -55,7 +55,7 @@ pre {{ font: 26px/1.28 "DejaVu Sans Mono", monospace; margin: 0; }}</style><pre>
 
 
 def main() -> None:
-    """Write every picture anew."""
+    """Write all pictures again."""
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         for name, (run, part, window) in SHOTS.items():
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def typed(folder: Path) -> Path:
-    """A page that shows what a terminal shows after a command was typed."""
+    """A page that looks like a terminal after a command."""
     console = Console(record=True, width=COLUMNS, file=StringIO())
     console.print(Text(f"$ loganalyst {' '.join(TYPED)}", "bold"))
     console.print(Text.from_ansi(printed(*TYPED)))
@@ -87,7 +87,7 @@ def typed(folder: Path) -> Path:
 
 
 def printed(*arguments: str) -> str:
-    """What a command prints on a terminal: on a pipe it would leave its colours out."""
+    """The output of a command on a terminal, with colours, which a pipe would not get."""
     reader, terminal = os.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color"}
@@ -100,7 +100,7 @@ def printed(*arguments: str) -> str:
     try:
         while part := os.read(reader, 1 << 16):
             parts.append(part)
-    except OSError:  # how Linux says that nobody holds the other end any more
+    except OSError:  # Linux raises it when the other end is closed
         pass
     process.wait()
     os.close(reader)
@@ -108,19 +108,19 @@ def printed(*arguments: str) -> str:
 
 
 def audited(folder: Path) -> Path:
-    """The page of an audit, with the reports it links."""
+    """The page of an audit, and the reports that it links to."""
     runs = [ROOT / "fixtures" / "runs" / run for run in AUDITED]
     found = loganalyst.audit(runs, reports=folder / "reports")
-    here, runs_told = str(ROOT / "fixtures" / "runs"), "/scratch/experiments"  # no path of this machine in a picture
-    told = found.runs.with_columns(pl.col("path").str.replace(here, runs_told, literal=True))
-    groups = found.groups.with_columns(pl.col("example").str.replace(here, runs_told, literal=True))
+    here, neutral = str(ROOT / "fixtures" / "runs"), "/scratch/experiments"  # no path of this machine in a picture
+    rows = found.runs.with_columns(pl.col("path").str.replace(here, neutral, literal=True))
+    groups = found.groups.with_columns(pl.col("example").str.replace(here, neutral, literal=True))
     page = folder / "audit.html"
-    page.write_text(audit.render(told, groups, found.contrasts, found.nodes, folder), encoding="utf-8")
+    page.write_text(audit.render(rows, groups, found.contrasts, found.nodes, folder), encoding="utf-8")
     return page
 
 
 def keep(browser: Browser, name: str) -> None:
-    """The window as a picture of the docs."""
+    """Save the window as a picture of the docs."""
     picture = IMAGES / f"{name}.png"
     browser.picture(picture)
     Image.open(picture).convert("RGB").save(picture, optimize=True)
