@@ -12,6 +12,7 @@ from loganalyst import anonymous, diagnosis, features, rulecatalogue, settings, 
 from loganalyst.baseline import compare
 from loganalyst.contextfile import Case
 from loganalyst.curves.runcurves import run_curves
+from loganalyst.curves.trainers import Trainer, recognised
 from loganalyst.diagnosis import Judged, Outcome, band, lowered
 from loganalyst.errors import LogAnalystError, RuleError
 from loganalyst.features.context import Context
@@ -19,7 +20,7 @@ from loganalyst.features.onsets import onsets
 from loganalyst.features.sessionsummary import sessions
 from loganalyst.features.summary import summarise
 from loganalyst.model import Curve, Diagnosis, Evidence, Expectation, Metric, Run, SettingsFile
-from loganalyst.rulecatalogue import catalogue, explain, new_rule, pattern_count, pattern_faults
+from loganalyst.rulecatalogue import catalogue, explain, new_rule, pattern_count, pattern_faults, trainer_faults
 from loganalyst.settings import Settings
 from loganalyst.sources.config.reader import read as read_settings
 from loganalyst.sources.config.settingplaces import places as setting_places
@@ -42,6 +43,7 @@ __all__ = [
     "rejudged",
     "rule_tests",
     "symptom_answers",
+    "trainer_faults",
     "unreadable",
 ]
 
@@ -145,9 +147,10 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
     """The diagnosis of a run that was read, without a baseline."""
     run = replace(run, config=pl.concat([run.config, *(t.config for path in case.config for t in read_settings(path))]))
     places, unsearched = setting_places((*case.config, *case.code))
-    curves, metrics = _curves(run, corrected)
+    trainer = recognised(run, (*corrected.rules, *rules))
+    curves, metrics = _curves(run, corrected, trainer)
     findings, coverage = signals.find(curves)
-    context = Context(run, curves, findings)
+    context = Context(run, curves, findings, trainer)
     known = catalogue(tuple(rules), corrected.rules)
     measured = Diagnosis(
         run=run,
@@ -175,6 +178,7 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
     faults = (
         *known.problems,
         *pattern_faults(rules, corrected.rules),
+        *trainer_faults(rules, corrected.rules),
         *corrected.unknown_ignores(known.rules, quoted=not run.settings_inside),
         *case.missing,
         *unsearched,
@@ -182,9 +186,9 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
     return _with_excerpts(replace(found, summary={**found.summary, "faults": faults}))
 
 
-def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
+def _curves(run: Run, corrected: Settings, trainer: Trainer | None) -> tuple[list[Curve], tuple[Metric, ...]]:
     try:
-        return run_curves(run, corrected.corrections(), corrected.direction, corrected.loss_terms, corrected.rules)
+        return run_curves(run, corrected.corrections(), corrected.direction, corrected.loss_terms, trainer)
     except RuleError as error:
         raise (error.unquoted() if run.settings_inside else error) from None
 

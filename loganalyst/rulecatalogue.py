@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from loganalyst import features, guard, rulefiles
+from loganalyst.curves import trainers
 from loganalyst.diagnosis import Catalogue, Outcome, check_rules, load_catalogue, skeleton
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Features, SettingsFile
@@ -93,6 +94,16 @@ def pattern_faults(rules: Sequence[Path] = (), unquoted: Sequence[Path] = ()) ->
     return (
         *(str(fault.unquoted()) for fault in userpatterns.faults(userpatterns.find(unquoted))),
         *map(str, userpatterns.faults(userpatterns.find(rules))),
+    )
+
+
+def trainer_faults(rules: Sequence[Path] = (), unquoted: Sequence[Path] = ()) -> tuple[str, ...]:
+    """The faults of the user's own trainers, in `trainers/` of the folders `unquoted` and `rules`. Those of `unquoted`
+    quote nothing.
+    """
+    return (
+        *(str(fault.unquoted()) for fault in trainers.faults(unquoted)),
+        *map(str, trainers.faults(rules)),
     )
 
 

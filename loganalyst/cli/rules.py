@@ -75,13 +75,13 @@ def check(
 ) -> None:
     """Check the built-in rules and yours.
 
-    Also checks the patterns of log lines in your `text` folder. Every fault is reported with its line. Exits with 2 if
-    there is a fault.
+    Also checks the patterns of log lines in your `text` folder, and the trainers in your `trainers` folder. Every fault
+    is reported with its line. Exits with 2 if there is a fault.
     """
     from loganalyst import pipeline
 
     known = pipeline.catalogue(tuple(paths))
-    problems = (*known.problems, *pipeline.pattern_faults(paths))
+    problems = (*known.problems, *pipeline.pattern_faults(paths), *pipeline.trainer_faults(paths))
     for problem in problems:
         complain(problem, USAGE)
     sound = f"{len(known.rules)} rules, {len(known.symptoms)} symptoms and {pipeline.pattern_count(paths)} patterns"

@@ -1,13 +1,12 @@
 """The curves of a run: each metric with its role, corrected by the user's settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from loganalyst.curves import roles as role_names
 from loganalyst.curves.effective import curves, last_training, metrics, stand_ins
-from loganalyst.curves.trainers import known_roles, recognised
+from loganalyst.curves.trainers import Trainer, known_roles
 from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.model import Curve, Metric, Role, Run
 
@@ -19,16 +18,15 @@ def run_curves(
     corrections: Mapping[str, str],
     direction: Mapping[str, str],
     weights: Mapping[str, float],
-    folders: Sequence[Path] = (),
+    trainer: Trainer | None = None,
 ) -> tuple[list[Curve], tuple[Metric, ...]]:
     """The effective curves of a run with stand-ins for metrics it did not log, and all its metrics with their roles.
 
     `corrections` maps globs of metrics to roles, `direction` to `up` or `down` (of harm), `weights` to the weight of a
-    loss term. `folders` are the user's own rules, which may hold trainers. Raises RuleError for a role that does not
-    exist.
+    loss term. The `trainer` names metrics too. Raises RuleError for a role that does not exist.
     """
     names = run.points["metric"].unique(maintain_order=True)
-    known = known_roles(recognised(run, folders), names)
+    known = known_roles(trainer, names)
     roles = {
         metric: (_turned(metric, role, direction), why)
         for metric, (role, why) in role_names.assign(names, {**run.roles, **corrections}, known).items()

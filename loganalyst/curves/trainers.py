@@ -113,13 +113,38 @@ def _score(trainer: Trainer, seen: Mapping[str, set[str]]) -> float:
     )
 
 
-@cache
 def trainers(folders: tuple[Path, ...] = ()) -> tuple[Trainer, ...]:
-    """Every trainer of our catalogue and of `folders`. Raises RuleError for the first fault."""
-    files = {path.stem: path for folder in (rules_dir(), *folders) for path in yaml_files(folder, FOLDER)}
-    read = {name: load(path) for name, path in files.items()}
-    shapes = {name: typed(file, _File) for name, file in read.items()}
-    return tuple(_trainer(name, shapes, read) for name in sorted(shapes))
+    """Every trainer of our catalogue, and every valid one of `folders`. Raises RuleError for a fault of ours."""
+    return _loaded(folders)[0]
+
+
+def faults(folders: Iterable[Path]) -> tuple[RuleError, ...]:
+    """The faults of trainers in `folders`, one for each faulty file; these trainers are left out."""
+    return _loaded(tuple(folders))[1]
+
+
+@cache
+def _loaded(folders: tuple[Path, ...]) -> tuple[tuple[Trainer, ...], tuple[RuleError, ...]]:
+    """The trainers in the order of their names, and the faults of those in `folders`."""
+    ours = {path.stem: load(path) for path in yaml_files(rules_dir(), FOLDER)}
+    files, found, wrong = dict(ours), list[Trainer](), list[RuleError]()
+    shapes = {name: typed(file, _File) for name, file in ours.items()}
+    for path in (path for folder in folders for path in yaml_files(folder, FOLDER)):
+        try:
+            file = load(path)
+            if path.stem in files:
+                raise RuleError(path, f"trainer {path.stem!r} exists already", "another name of the file is needed")
+            shapes[path.stem], files[path.stem] = typed(file, _File), file
+        except RuleError as error:
+            wrong.append(error)
+    for name in sorted(shapes):
+        try:
+            found.append(_trainer(name, shapes, files))
+        except RuleError as error:
+            if name in ours:
+                raise
+            wrong.append(error)
+    return tuple(found), tuple(wrong)
 
 
 def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> Trainer:

@@ -15,6 +15,7 @@ from loganalyst import signals
 from loganalyst.blame.rootline import session_roots
 from loganalyst.blame.survival import outlived
 from loganalyst.curves import axes
+from loganalyst.curves.trainers import Trainer
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 from loganalyst.signals import Convergence, Gap, Schedule, Shape
 from loganalyst.thresholds import feature_limit
@@ -27,11 +28,14 @@ Computed = dict[str, Value]
 
 @dataclass(frozen=True)
 class Context:
-    """The inputs of every `compute(context)`: all `curves`, and the table of `findings` that the signals wrote."""
+    """The inputs of every `compute(context)`: all `curves`, the table of `findings` that the signals wrote, and the
+    `trainer` of the run if one is recognised.
+    """
 
     run: Run
     curves: Sequence[Curve]
     findings: pl.DataFrame
+    trainer: Trainer | None = None
     _shapes: dict[str, Shape] = field(default_factory=dict)
 
     def shape(self, curve: Curve) -> Shape:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.curves.trainers import Trainer, recognised
+from loganalyst.curves.trainers import Trainer
 from loganalyst.curves.trainingkind import training_kind
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature
@@ -19,7 +19,7 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; NULL where nothing was logged that shows them."""
-    trainer = recognised(context.run)
+    trainer = context.trainer
     kind = training_kind(context.run, {c.role.name for c in context.curves}, trainer)
     return {
         "trainer": trainer.id if trainer else None,

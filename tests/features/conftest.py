@@ -9,6 +9,7 @@ import pytest
 from loganalyst import features, signals
 from loganalyst.curves import roles
 from loganalyst.curves.effective import curves
+from loganalyst.curves.trainers import recognised
 from loganalyst.features.context import Context
 from loganalyst.model import Features, Run, Source, table
 
@@ -30,7 +31,7 @@ def _context(logged: Rows, config: Mapping[str, Any] | None = None, **run: Any) 
     )
     found = curves(read, roles.assign(read.points["metric"].unique(maintain_order=True)))
     findings, _ = signals.find(found)
-    return Context(read, found, findings)
+    return Context(read, found, findings, recognised(read))
 
 
 @pytest.fixture
