@@ -127,7 +127,7 @@ class TestRules:
         besides = next(e.text for e in found.causes[0].evidence if e.id == "others-never-came")
 
         assert [c.id for c in found.causes] == ["collective-mismatch"]
-        assert besides == "besides, rank 1 never entered all_reduce number 2 of group 0"
+        assert besides == "rank 1 never entered all_reduce number 2 of group 0"
         assert [s.text for s in found.symptoms] == [
             "inside all_reduce number 2 of group 0: ranks 0, 2-3",
             "others wait for rank 1",
