@@ -195,6 +195,11 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
          "eval-error": "val_error_rate"},
     ),
     (
+        "lightgbm", ["num_leaves"], [],
+        {"training_binary_logloss": "train_loss", "training_auc": "other", "valid_0_binary_logloss": "val_loss",
+         "valid_1_auc": "val_score", "valid_0_binary_error": "val_error_rate", "iteration": "step"},
+    ),
+    (
         "catboost", [], ["catboost_training.json", "learn_error.tsv", "time_left.tsv"],
         {"learn/Logloss": "train_loss", "test/Logloss": "val_loss", "test/AUC": "val_score",
          "learn/Accuracy": "train_accuracy", "Passed": "wall_time", "Remaining": "wall_time"},
