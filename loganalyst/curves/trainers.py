@@ -2,7 +2,7 @@
 
 A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
 metrics, keys of the settings, names of files, readers. Each has a weight. A trainer is recognised from a sum of 1 on;
-the one with the largest sum is taken. It gives the role of every metric that it names, and the kind of training.
+the one with the largest sum is taken, but none that a recognised one extends. It gives the role of every metric that it names, and the kind of training.
 """
 
 import re
@@ -66,6 +66,7 @@ class Trainer:
     prefixes: tuple[str, ...]
     exact: Mapping[str, Role]
     patterns: tuple[tuple[re.Pattern[str], Role], ...]
+    ancestors: frozenset[str]  # those that it extends, directly or through others
 
     def role(self, metric: str) -> Role | None:
         """The role of a metric by its whole name, or by what follows one of the prefixes; None if no entry names it."""
@@ -86,12 +87,9 @@ def known_roles(trainer: Trainer | None, metrics: Iterable[str]) -> dict[str, tu
 def recognised(run: Run, folders: Sequence[Path] = ()) -> Trainer | None:
     """The trainer of a run; `folders` are the user's own rules. None if no trainer has enough witnesses."""
     seen = _seen(run)
-    score, found = max(
-        ((_score(t, seen), t) for t in trainers(tuple(folders))),
-        key=lambda pair: (pair[0], pair[1].id),
-        default=(0, None),
-    )
-    return found if score >= RECOGNISED else None
+    scores = {t: score for t in trainers(tuple(folders)) if (score := _score(t, seen)) >= RECOGNISED}
+    extended = {ancestor for t in scores for ancestor in t.ancestors}
+    return max((t for t in scores if t.id not in extended), key=lambda t: (scores[t], t.id), default=None)
 
 
 def _seen(run: Run) -> dict[str, set[str]]:
@@ -149,7 +147,8 @@ def _loaded(folders: tuple[Path, ...]) -> tuple[tuple[Trainer, ...], tuple[RuleE
 
 def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> Trainer:
     shape, file = shapes[name], files[name]
-    chain = _chain(name, shapes, files)
+    names = _chain(name, shapes, files)
+    chain = [shapes[n] for n in names]
     for metric, role in shape.metrics.items():
         if role not in all_roles():
             refuse_name(file, ("metrics", metric), role, all_roles())
@@ -162,19 +161,19 @@ def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFil
         prefixes=tuple(prefix for ancestor in chain for prefix in ancestor.prefixes),
         exact={m: role for m, role in roles.items() if "*" not in m},
         patterns=tuple((re.compile(translate(m)), roles[m]) for m in dict.fromkeys(globs)),
+        ancestors=frozenset(names[1:]),
     )  # fmt: skip
 
 
-def _chain(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> list[_File]:
-    """A trainer's file, then those that it extends. Raises RuleError for a name that is missing or its own ancestor."""
-    chain, seen = [shapes[name]], [name]
-    while parent := chain[-1].extends:
+def _chain(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> list[str]:
+    """A trainer, then those that it extends. Raises RuleError for a name that is missing or its own ancestor."""
+    chain = [name]
+    while parent := shapes[chain[-1]].extends:
         if parent not in shapes:
-            refuse_name(files[seen[-1]], ("extends",), parent, shapes)
-        if parent in seen:
+            refuse_name(files[chain[-1]], ("extends",), parent, shapes)
+        if parent in chain:
             raise RuleError(
-                files[seen[-1]].where("extends"), f"extends is {parent!r}", "a trainer cannot extend itself"
+                files[chain[-1]].where("extends"), f"extends is {parent!r}", "a trainer cannot extend itself"
             )
-        chain.append(shapes[parent])
-        seen.append(parent)
+        chain.append(parent)
     return chain
