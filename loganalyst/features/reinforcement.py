@@ -17,7 +17,7 @@ FEATURES = (
     Feature("reward_best", "float", "reward", "highest smoothed value of the reward", "reward"),
     Feature("reward_best_step", "int", "step", "step at which the reward was highest", "reward"),
     Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third, in units of the spread of the second half (NULL while most actions are random)", "reward"),
-    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest later level, in the same units", "reward"),
+    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest later level, in the same units; the scatter about the rise is the unit if it is smaller", "reward"),
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
@@ -42,6 +42,7 @@ FEATURES = (
 )  # fmt: skip
 
 MIN_TREND_POINTS = 5
+MIN_RISE_POINTS = 20  # values up to the best that show their scatter about a line
 
 
 def compute(context: Context) -> Computed:
@@ -153,9 +154,26 @@ def _gains(values: NDArray[np.float64], best: float, best_index: int) -> Compute
     middle, last = float(np.median(x[(4 * n) // 10 : (6 * n) // 10])), float(np.median(x[-max(1, n // 10) :]))
     return {
         "reward_gain_spread": _in_units(end - begin, spread),
-        "reward_best_gain_spread": _in_units(best - begin if best_index >= len(values) // 10 else 0.0, spread),
+        "reward_best_gain_spread": _best_gain(values, best - begin, best_index, spread),
         "reward_late_gain_spread": _in_units(last - middle, spread),
     }
+
+
+def _best_gain(values: NDArray[np.float64], gain: float, best_index: int, spread: float) -> float:
+    """The gain up to the best level in units of the spread. A collapse after the best inflates the spread of the second
+    half, so twice the scatter about a line up to the best is the unit if that is smaller.
+    """
+    if best_index < len(values) // 10:
+        return 0.0
+    rise = values[: best_index + 1]
+    rise = rise[np.isfinite(rise)]
+    if rise.size < MIN_RISE_POINTS:
+        return _in_units(gain, spread)
+    x = np.arange(rise.size)
+    residual = rise - np.polynomial.Polynomial.fit(x, rise, 1)(x)
+    quarter, three = np.quantile(residual, (0.25, 0.75))
+    scatter = 2 * float(three - quarter) / 1.35
+    return _in_units(gain, min(spread, scatter) if scatter > 0 else spread)
 
 
 def _spread(x: NDArray[np.float64]) -> float:

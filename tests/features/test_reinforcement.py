@@ -130,3 +130,21 @@ def test_lost_success_rate(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert reinforcement.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_a_collapse_does_not_hide_the_rise_before_it(features_of: Callable[..., Features]) -> None:
+    """The reward rises steadily for two thirds of the run and is lost at once: the rise counts by its own scatter."""
+    noise = np.random.default_rng(3).normal(0, 0.01, 300)
+    reward = np.concatenate([np.linspace(0.3, 0.7, 200), np.full(100, 0.0)]) + noise
+    values = features_of({"reward": list(reward)}).values
+
+    assert values["reward_best_gain_spread"] > 10
+    assert values["reward_lost_share"] > 1
+
+
+def test_a_wandering_reward_has_no_such_rise(features_of: Callable[..., Features]) -> None:
+    """A level that wanders as far as it rises is no rise."""
+    reward = 0.5 + 0.1 * np.sin(np.arange(300) / 15)
+    values = features_of({"reward": list(reward)}).values
+
+    assert values["reward_best_gain_spread"] < 3
