@@ -168,6 +168,6 @@ def test_findings_for_a_device(tmp_path: Path) -> None:
     """It keeps nothing that could be looked up or cut off."""
     sink = File(Path("/dev/null"))
     sink.add(["{}"])
-    assert sink.told({"1"}) == set()
+    assert sink.written({"1"}) == set()
     with pytest.raises(LogAnalystError, match="No space left on device"):
         File(Path("/dev/full")).add(["{}"])

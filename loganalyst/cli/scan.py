@@ -33,7 +33,7 @@ class _Stdout:
         except ReaderGoneError as error:
             raise StreamError(error.where, error.what, "the next scan tells its findings again") from None
 
-    def told(self, ids: set[str]) -> set[str]:
+    def written(self, ids: set[str]) -> set[str]:
         """None is known of."""
         return ids & set()
 

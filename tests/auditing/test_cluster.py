@@ -126,10 +126,9 @@ def test_workers_that_would_give_other_answers_are_refused(
 
 
 @pytest.mark.parametrize(("options", "module"), [({"scheduler": "x:1"}, "distributed"), ({"slurm": True}, "dask")])
-def test_without_the_extra_its_installation_is_told(
+def test_a_missing_extra_is_an_error_with_the_pip_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], module: str
 ) -> None:
-    """The pip command is named."""
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(
         LogAnalystError,
@@ -138,14 +137,16 @@ def test_without_the_extra_its_installation_is_told(
         loganalyst.audit([tmp_path], tmp_path / "store", **options)
 
 
-def test_a_cluster_needs_a_store_and_somebody_who_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is missing is told."""
+def test_a_cluster_needs_a_store_and_a_scheduler_that_answers(tmp_path: Path) -> None:
+    """The error names what is missing."""
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with pytest.raises(StoreError, match="--store names a folder"):
         loganalyst.audit([tmp_path], scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(LogAnalystError, match="no scheduler answers"):
-        loganalyst.audit([tmp_path], tmp_path / "store", scheduler="tcp://127.0.0.1:9")
+    with (
+        pytest.raises(LogAnalystError, match="no scheduler answers"),
+        cluster.connected("tcp://127.0.0.1:9", tmp_path / "store", max_wait=0.5),
+    ):
+        pass
 
 
 def test_a_scheduler_has_its_own_workers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

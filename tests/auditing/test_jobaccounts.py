@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import loganalyst
-from loganalyst.auditing.jobaccounts import COLUMNS, NODES, accounts, hosts
+from loganalyst.auditing.jobaccounts import COLUMNS, MAX_NODES, accounts, hosts
 from loganalyst.auditing.newfindings import scan
 from loganalyst.model import table
 from tests.auditing.test_newfindings import Kept
@@ -98,5 +98,5 @@ def test_names_of_nodes(text: str, expected: list[str]) -> None:
 
 def test_a_list_without_end_is_bounded() -> None:
     """Hostile lists cost little."""
-    assert len(list(hosts("n[1-99999999999]"))) == NODES
-    assert len(list(hosts("n[1-9999]x[1-9999]y[1-9999]"))) == NODES
+    assert len(list(hosts("n[1-99999999999]"))) == MAX_NODES
+    assert len(list(hosts("n[1-9999]x[1-9999]y[1-9999]"))) == MAX_NODES

@@ -38,7 +38,7 @@ class Kept:
         """Remember."""
         self.lines += lines
 
-    def told(self, ids: set[str]) -> set[str]:
+    def written(self, ids: set[str]) -> set[str]:
         """What is remembered."""
         return ids & {json.loads(line)["id"] for line in self.lines}
 

@@ -81,7 +81,7 @@ def test_a_change_the_other_way_is_told(made):
 
 
 def test_a_healthy_run_has_nothing_to_verify():
-    with pytest.raises(SourceError, match="nothing was found in this run that a fix could mend"):
+    with pytest.raises(SourceError, match="nothing was found in this run that could be fixed"):
         la.verify(RUNS / "healthy-slurm", RUNS / "healthy-slurm")
 
 
@@ -104,7 +104,7 @@ def outcome(old: Diagnosis, new: Diagnosis, promise: bool | None = True, gone: b
     """The answer where the fix's promise holds so, and symptom s is gone or not."""
     seen = None if gone is None else not gone
     promises = {c.id: (Expectation("c", "q", promise, () if promise is not None else ("x",)),) for c in old.causes}
-    return module._compared(module._Pair(old, new, {"s": seen}, promises, kinds()))
+    return module._verification(module._Pair(old, new, {"s": seen}, promises, kinds()))
 
 
 OLD = run(cause("a"), seen=("s",))
@@ -156,7 +156,7 @@ def test_one_of_two_causes_mended_is_partly():
         old, new, {"s": False, "t": True},
         {"a": (Expectation("c", "q", True),), "b": (Expectation("c", "q", False),)}, kinds(),
     )  # fmt: skip
-    found = module._compared(pair)
+    found = module._verification(pair)
 
     assert (found.outcome, [c.outcome for c in found.checks]) == ("partly", ["fixed", "not"])
 
