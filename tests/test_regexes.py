@@ -52,7 +52,7 @@ SHORT = {
     "loganalyst.sources.discovery.rotation._NUMBERED": (NAME, "a file's name"),
 }
 MADE = {
-    "loganalyst.anonymous.aliases._any_of",
+    "loganalyst.anonymous.aliases._hosts_pattern",
     "loganalyst.anonymous.vocabulary.languages",
     "loganalyst.baseline.differencekinds._pattern",
     "loganalyst.diagnosis.fixplaces._keys",

@@ -1,4 +1,4 @@
-"""A run as a stranger may see it: what shows a wrong diagnosis, without whose training it was (docs/anonymous.md)."""
+"""Write an anonymous document of a run, to report a wrong diagnosis, and read it back (docs/anonymous.md)."""
 
 from loganalyst.anonymous.anonymousdocument import SCHEMA, document, render
 from loganalyst.anonymous.documentreading import is_document, load

@@ -1,7 +1,7 @@
-"""Names of a run as a stranger may read them. The same name is always replaced by the same one.
+"""Replace the names in a run by aliases. Equal names get equal aliases.
 
-A word that is in the vocabulary stays, any other becomes `anona`, `anonb`, ...: `train/acme_loss` is read as
-`train/anona_loss`, which is still a training loss. Such a word means nothing to any role or pattern.
+A word of the vocabulary stays; any other word becomes `anona`, `anonb`, ...: `train/acme_loss` becomes
+`train/anona_loss`, which is still a training loss. No role and no pattern matches an alias.
 """
 
 import re
@@ -11,20 +11,20 @@ from string import ascii_lowercase
 
 from loganalyst.anonymous import vocabulary
 
-MAX_NAME = 200  # characters of a name that are looked at
+MAX_NAME_CHARS = 200  # the rest of a name is dropped
 MAX_HOSTS = 2000
-_UNIT = re.compile(r"[^\W_]+|[\W_]+")
+_UNIT = re.compile(r"[^\W_]+|[\W_]+")  # `val_acc@1` → `val`, `_`, `acc`, `@`, `1`
 _NUMBERED = re.compile(r"([a-z]+)(\d{1,3})")  # `layer12`
-_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of `valLoss`, `valLOSS`
-_OURS = re.compile(r"anon[a-z]+")  # what this module made, of which reading makes the same kind again
-_KEPT = frozenset("/._-: ")  # what may stand between two words
+_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # `valLoss` → `val`, `Loss`; `valLOSS` → `val`, `LOSS`
+_ALIAS = re.compile(r"anon[a-z]+")  # stays when a document is read back
+_SEPARATORS = frozenset("/._-: ")  # allowed between two words; others become `_`
 
 
 class Names:
-    """The replacements of one document; `hosts` are names of machines and people that the run mentions."""
+    """The aliases of one document. `hosts` are names of machines and people in the run."""
 
     def __init__(self, hosts: Iterable[str] = ()) -> None:
-        self._hosts = _any_of(host for host in hosts if len(host) > 2)
+        self._hosts = _hosts_pattern(host for host in hosts if len(host) > 2)
         self._words: dict[str, str] = {}
         self._metrics: dict[str, str] = {}
         self._taken: set[str] = set()
@@ -32,30 +32,30 @@ class Names:
         self._numbered: dict[tuple[str, str], str] = {}
 
     def metric(self, name: str) -> str:
-        """The name of a metric, word by word; two metrics never get one name."""
+        """The alias of a metric, word by word; different metrics get different aliases."""
         if name not in self._metrics:
-            told = self.words(name)
-            while told in self._taken:
-                told += f"/{self._other(f'{name}/{told}')}"
-            self._taken.add(told)
-            self._metrics[name] = told
+            alias = self.words(name)
+            while alias in self._taken:
+                alias += f"/{self._alias(f'{name}/{alias}')}"
+            self._taken.add(alias)
+            self._metrics[name] = alias
         return self._metrics[name]
 
     def metrics(self) -> dict[str, str]:
-        """All metrics that were named, with their names."""
+        """The aliases of all metrics so far, by name."""
         return dict(self._metrics)
 
     def words(self, name: str) -> str:
-        """A name, word by word. A number stays where it counts the parts of something, and where it is short."""
-        text = name[:MAX_NAME]
+        """The alias of a name, word by word. A number stays if it is an index, as in `layers.12`, or short."""
+        text = name[:MAX_NAME_CHARS]
         if self._hosts:
-            text = self._hosts.sub(lambda found: f" {self._other(found[0].lower())} ", text)
+            text = self._hosts.sub(lambda found: f" {self._alias(found[0].lower())} ", text)
         units = _UNIT.findall(text)
-        told = [self._unit(units, i) if unit[0].isalnum() else _between(unit) for i, unit in enumerate(units)]
-        return "".join(told).strip()
+        aliases = [self._unit(units, i) if unit[0].isalnum() else _separator(unit) for i, unit in enumerate(units)]
+        return "".join(aliases).strip()
 
     def key(self, key: str) -> str | None:
-        """A dotted setting by its known end, what stands before it word by word; None where no end is known."""
+        """The alias of a dotted setting: its known end stays, other parts are replaced. None without a known end."""
         parts = key.split(".")
         for i in range(max(len(parts) - 2, 0), len(parts)):  # no known end has more than two parts
             end = ".".join(parts[i:]).lower()
@@ -71,12 +71,12 @@ class Names:
         return self._numbered[kind, name]
 
     def _unit(self, units: list[str], i: int) -> str:
-        """One word or number of a name."""
+        """The alias of one word or number of a name."""
         unit = units[i]
         if unit.isdecimal():
-            return unit if self._counts(units, i) else self._other(unit)
+            return unit if _is_index(units, i) else self._alias(unit)
         low = unit.lower()
-        if low in vocabulary.words() or _OURS.fullmatch(low) or any(p.fullmatch(low) for p in vocabulary.languages()):
+        if low in vocabulary.words() or _ALIAS.fullmatch(low) or any(p.fullmatch(low) for p in vocabulary.languages()):
             return unit
         numbered = _NUMBERED.fullmatch(low)
         if numbered and numbered[1] in vocabulary.allowed("numbered"):
@@ -84,40 +84,41 @@ class Names:
         pieces = _PIECE.findall(unit)
         if "".join(pieces) == unit and all(p.lower() in vocabulary.words() for p in pieces):
             return unit
-        return self._other(low)
+        return self._alias(low)
 
-    def _counts(self, units: list[str], i: int) -> bool:
-        """Whether a number counts parts: it follows a word that may have one, or is short and alone."""
-        first = last = i
-        while first >= 2 and units[first - 2].isdecimal():
-            first -= 2
-        while last + 2 < len(units) and units[last + 2].isdecimal():
-            last += 2
-        before = units[first - 2].lower() if first >= 2 else ""
-        if before in vocabulary.allowed("numbered"):
-            return last - first <= 2 and len(units[i]) <= 3
-        return first == last and len(units[i]) <= 2
-
-    def _other(self, word: str) -> str:
-        """The word in place of one that nobody else is to read."""
+    def _alias(self, word: str) -> str:
+        """The alias of a private word."""
         if word not in self._words:
             self._words[word] = f"anon{_letters(len(self._words))}"
         return self._words[word]
 
 
-def _any_of(hosts: Iterable[str]) -> re.Pattern[str] | None:
-    """A pattern of all names that are more than words which anybody uses."""
-    own = {
+def _is_index(units: list[str], i: int) -> bool:
+    """Whether a number is an index: it follows a word such as `layers`, or is short and not next to other numbers."""
+    first = last = i  # units alternate between words and separators, hence the steps of 2
+    while first >= 2 and units[first - 2].isdecimal():
+        first -= 2
+    while last + 2 < len(units) and units[last + 2].isdecimal():
+        last += 2
+    before = units[first - 2].lower() if first >= 2 else ""
+    if before in vocabulary.allowed("numbered"):
+        return last - first <= 2 and len(units[i]) <= 3
+    return first == last and len(units[i]) <= 2
+
+
+def _hosts_pattern(hosts: Iterable[str]) -> re.Pattern[str] | None:
+    """A pattern of all host names, except those that consist of common words only."""
+    private = {
         h.lower() for h in hosts if not all(u in vocabulary.words() for u in _UNIT.findall(h.lower()) if u[0].isalnum())
     }
-    longest = sorted(own, key=len, reverse=True)[:MAX_HOSTS]
+    longest = sorted(private, key=len, reverse=True)[:MAX_HOSTS]
     return re.compile("|".join(map(re.escape, longest)), re.IGNORECASE) if longest else None
 
 
-def _between(signs: str) -> str:
-    return "".join(sign if sign in _KEPT else "_" for sign in signs[:3])
+def _separator(signs: str) -> str:
+    return "".join(sign if sign in _SEPARATORS else "_" for sign in signs[:3])
 
 
 def _letters(n: int) -> str:
-    """`a`, `b`, ..., `z`, `aa`, ...: no digit, which would be read as the number of a layer."""
+    """`a`, `b`, ..., `z`, `aa`, ...; a digit would look like the index of a layer."""
     return (_letters(n // 26 - 1) if n >= 26 else "") + ascii_lowercase[n % 26]

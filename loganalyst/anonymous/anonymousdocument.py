@@ -1,4 +1,4 @@
-"""The document of one run: its curves, settings and features without names, paths and text, and what was diagnosed."""
+"""The anonymous document of a run: curves, settings, features and diagnosis, without names, paths and text."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,12 +21,12 @@ from loganalyst.model import Diagnosis, Run, Source
 SCHEMA = "loganalyst/anonymous/1"
 ABOUT = "Curves and settings of a training run, without names, paths and text. Look at it before you send it."
 TABLES = (*COLUMNS, "config")
-BY_CURVE = ("points", "distributions")  # a line of the document each metric and file of these
-_HOSTS = ("host", "hostname", "user", "username", "entity", "project", "author", "email")  # ends of keys
+BY_CURVE = ("points", "distributions")  # tables with one line of the document per metric and file
+_IDENTITY_KEYS = ("host", "hostname", "user", "username", "entity", "project", "author", "email")  # ends of keys
 
 
 def document(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The document as data that JSON can hold. Raises LogAnalystError for a run of more than 20 million points.
+    """The document as JSON data. Raises LogAnalystError for a run of more than 20 million points.
 
     >>> import loganalyst as la
     >>> found = document(la.diagnose("fixtures/runs/nan-lr"))
@@ -43,7 +43,7 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
     run, names = diagnosis.run, Names(_identities(diagnosis.run))
     sources = [asdict(source) for source in anonymous_sources(run, names)]
     dated, first = _dated(run)
-    told = {name: anonymous(name, rows, names) for name, rows in dated.items()}
+    tables = {name: anonymous(name, rows, names) for name, rows in dated.items()}
     named = names.metrics()
     return {
         "schema": SCHEMA,
@@ -57,19 +57,19 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
         },
         "sources": sources,
         "roles": _roles({named[m.name]: m.role for m in diagnosis.metrics if m.name in named}),
-        "tables": {name: [*_packed(name, rows)] for name, rows in told.items() if rows.height},
+        "tables": {name: [*_packed(name, rows)] for name, rows in tables.items() if rows.height},
         "features": {k: tablejson.plain(v) for k, v in features_of(diagnosis.features.values, named).items()},
         "diagnosis": _answer(diagnosis),
     }
 
 
 def render(diagnosis: Diagnosis) -> str:
-    """The document as JSON, a curve a line."""
+    """The document as JSON text, one line per curve."""
     return _laid_out(document(diagnosis)) + "\n"
 
 
 def _laid_out(data: Any, depth: int = 0) -> str:
-    """Objects and lists of objects are laid out to the third level; what is inside is one line."""
+    """JSON text that is indented down to the third level; deeper data is on one line."""
     if not data or depth == 3 or not isinstance(data, (dict, list)):
         return json.dumps(data, allow_nan=False, ensure_ascii=True)
     space = "\n" + "  " * (depth + 1)
@@ -82,7 +82,7 @@ def _laid_out(data: Any, depth: int = 0) -> str:
 
 
 def anonymous_sources(run: Run, names: Names) -> Iterator[Source]:
-    """The files by number: what format, how large, how many rows."""
+    """The files as `file1`, `file2`, ..., with format, size and number of rows."""
     known = vocabulary.allowed("formats")
     for s in run.sources:
         path, format_ = names.counted("file", s.path), s.format if s.format in known else None
@@ -90,17 +90,17 @@ def anonymous_sources(run: Run, names: Names) -> Iterator[Source]:
 
 
 def _identities(run: Run) -> set[str]:
-    """Names of people, machines and projects that the run mentions, to find them in names of metrics too."""
+    """Names of people, machines and projects in the run, to replace them in metric names too."""
     jobs = run.jobs.select("name", "user", "partition", "nodes").unpivot()["value"]
     key = pl.col("key").str.split(".").list.last().str.to_lowercase()
-    config = run.config.filter(key.is_in(_HOSTS))["value"]
+    config = run.config.filter(key.is_in(_IDENTITY_KEYS))["value"]
     nodes = [*run.lines["node"].unique(), *run.blocks["node"].unique()]
-    told = {*jobs.unique(), *config, *nodes, run.host, run.name, *run.path.absolute().parts}
-    return {name for name in told if name}
+    found = {*jobs.unique(), *config, *nodes, run.host, run.name, *run.path.absolute().parts}
+    return {name for name in found if name}
 
 
 def _dated(run: Run) -> tuple[dict[str, pl.DataFrame], datetime | None]:
-    """The tables with every time and clock counted from the first time of them, and that time."""
+    """The tables with all times relative to the first one, and that first time."""
     tables: dict[str, pl.DataFrame] = {name: getattr(run, name) for name in TABLES}
     tables["points"] = without_dates(tables["points"])
     first = tablejson.first_time(list(tables.values()))
@@ -114,13 +114,13 @@ def _packed(name: str, rows: pl.DataFrame) -> Iterable[tablejson.Packed]:
 
 
 def _roles(given: Mapping[str, str]) -> dict[str, str]:
-    """The roles that the names alone do not say, such as those of the user's loganalyst.yaml."""
+    """The roles that do not follow from the names, such as those of the user's loganalyst.yaml."""
     by_name = roles.assign(given)
     return {metric: role for metric, role in given.items() if by_name[metric][0].name != role}
 
 
 def _answer(d: Diagnosis) -> dict[str, Any]:
-    """What was diagnosed, by ids of ours."""
+    """The diagnosis, by our ids; the user's own rules are called `own`."""
     known = vocabulary.rules()
     return {
         "status": d.status,

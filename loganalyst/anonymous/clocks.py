@@ -1,4 +1,4 @@
-"""Dates in what is logged as numbers: a metric `_timestamp`, or steps that are seconds since 1970."""
+"""Remove dates from numbers: a metric `_timestamp`, or steps that are seconds since 1970."""
 
 import polars as pl
 
@@ -10,7 +10,7 @@ CLOCKS = ("wall_time", "other", "step", "epoch")  # roles of metrics whose value
 
 
 def without_dates(points: pl.DataFrame) -> pl.DataFrame:
-    """The points with clocks set to 0 at their start: values of such metrics, and steps where all are dates.
+    """The points with clocks shifted to start at 0: metrics whose values are dates, and steps if all are dates.
 
     >>> rows = pl.DataFrame({"metric": ["_timestamp"] * 2, "step": [0, 1], "value": [1.7e9, 1.7e9 + 60]})
     >>> without_dates(rows)["value"].to_list()
@@ -29,6 +29,6 @@ def without_dates(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _dates(values: pl.Expr) -> pl.Expr:
-    """Whether there are values and all are times between FIRST and LAST, in any unit."""
+    """Whether all values are times between FIRST and LAST in one of the UNITS; False without values."""
     within = [((values >= FIRST * unit) & (values <= LAST * unit)).all() for unit in UNITS]
     return (values.len() > 0) & pl.any_horizontal(within)

@@ -1,7 +1,6 @@
-"""A document read back as a run, so that whoever gets it can judge the run again.
+"""Read an anonymous document back as a run, to diagnose it again.
 
-The document is as little to be trusted as a log: it is decoded by its types, and what would not have been written is
-not read either.
+A document is untrusted, like a log: it is decoded by types, and the same redaction is applied as when writing.
 """
 
 import re
@@ -23,7 +22,7 @@ from loganalyst.model import Run, RunStatus, Source, table
 from loganalyst.sources.assemble import run_id
 
 MAX_BYTES = 1 << 30
-MAX_SPAN = 10**16  # microseconds: some 300 years
+MAX_SPAN = 10**16  # microseconds: about 300 years
 _HEAD = re.compile(rb'\s{0,20}\{\s{0,20}"schema"\s{0,20}:\s{0,20}"loganalyst/anonymous/')
 
 
@@ -45,8 +44,8 @@ class _Document(msgspec.Struct):
 
 
 def is_document(path: Path) -> bool:
-    """Whether the file begins as a document of `loganalyst show --anonymous` does."""
-    if not path.is_file():  # a pipe would be waited for
+    """Whether the file begins like a document of `loganalyst show --anonymous`."""
+    if not path.is_file():  # opening a pipe would block
         return False
     try:
         with path.open("rb") as file:
@@ -56,15 +55,15 @@ def is_document(path: Path) -> bool:
 
 
 def load(path: Path) -> Run:
-    """The run of a document. Raises SourceError for one that is not as `show --anonymous` writes it."""
-    found = _decoded(path)
+    """The run of a document. Raises SourceError if `show --anonymous` could not have written it."""
+    document = _decoded(path)
     try:
-        tables = {name: _frame(name, found.tables.get(name, [])) for name in TABLES}
+        tables = {name: _frame(name, document.tables.get(name, [])) for name in TABLES}
     except (KeyError, ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         raise SourceError(path, f"its tables are not valid ({error})", "a document of `show --anonymous`") from None
     names = Names()
-    told = Run(path=path, sources=tuple(Source(**msgspec.structs.asdict(s)) for s in found.sources))
-    sources = tuple(anonymous_sources(told, names))
+    as_written = Run(path=path, sources=tuple(Source(**msgspec.structs.asdict(s)) for s in document.sources))
+    sources = tuple(anonymous_sources(as_written, names))
     clean: dict[str, Any] = {name: anonymous(name, rows, names) for name, rows in tables.items()}
     named = names.metrics()
     return Run(
@@ -73,22 +72,22 @@ def load(path: Path) -> Run:
         path=path,
         name=path.name,
         sources=sources,
-        job=job(told_job, names) if isinstance(told_job := found.run.get("job"), str) else None,
-        status=_status(found.run.get("status")),
-        started=_time(found.run.get("started")),
-        ended=_time(found.run.get("ended")),
-        roles={named[m]: role for m, role in found.roles.items() if m in named and role in roles.all_roles()},
-        given=features_of(numbered(found.features), named),
+        job=job(job_id, names) if isinstance(job_id := document.run.get("job"), str) else None,
+        status=_status(document.run.get("status")),
+        started=_time(document.run.get("started")),
+        ended=_time(document.run.get("ended")),
+        roles={named[m]: role for m, role in document.roles.items() if m in named and role in roles.all_roles()},
+        given=features_of(numbered(document.features), named),
     )
 
 
-def _status(told: str | int | None) -> RunStatus:
-    return next((status for status in get_args(RunStatus) if status == told), "unknown")
+def _status(value: str | int | None) -> RunStatus:
+    return next((status for status in get_args(RunStatus) if status == value), "unknown")
 
 
-def _time(told: str | int | None) -> datetime | None:
-    known = isinstance(told, int) and abs(told) < MAX_SPAN
-    return tablejson.START + timedelta(microseconds=told) if known else None  # type: ignore[arg-type]
+def _time(value: str | int | None) -> datetime | None:
+    known = isinstance(value, int) and abs(value) < MAX_SPAN
+    return tablejson.START + timedelta(microseconds=value) if known else None  # type: ignore[arg-type]
 
 
 def _decoded(path: Path) -> _Document:

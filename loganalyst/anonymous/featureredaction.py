@@ -1,17 +1,17 @@
-"""The feature row without names: numbers and truth values, and texts of closed lists."""
+"""Redact the feature row: numbers and booleans stay, texts only if they are in a closed list."""
 
 import re
 from collections.abc import Mapping
 
 from loganalyst.anonymous import vocabulary
 from loganalyst.anonymous.tablejson import NOT_FINITE
-from loganalyst.anonymous.tableredaction import WORDS
+from loganalyst.anonymous.tableredaction import STATUS_WORDS
 from loganalyst.curves import roles
 from loganalyst.features import declared
 from loganalyst.model import FeatureValue
 
-# values that features themselves give
-GIVEN = frozenset(
+# texts that features themselves produce
+FEATURE_TEXTS = frozenset(
     [
         "none",
         "training",
@@ -67,17 +67,17 @@ GIVEN = frozenset(
     ]
 )
 _NUMBERS = re.compile(r"[\d,: –-]{1,200}")  # ranks `0, 3-5`, durations `1-02:30:00`
-_COUNTED = ("_ranks", "_clock", "_waiting", "_silent")  # ends of names of features that have such
+_NUMERIC_TEXT_SUFFIXES = ("_ranks", "_clock", "_waiting", "_silent")  # of names of features with such texts
 
 
 def features_of(values: Mapping[str, FeatureValue], metrics: Mapping[str, str]) -> dict[str, FeatureValue]:
-    """The known values; `metrics` are the names of metrics with those they have now."""
+    """The redacted values of known features; `metrics` maps metric names to their aliases."""
     known = {name: _value(name, value, metrics) for name, value in values.items() if name in declared()}
     return {name: value for name, value in known.items() if value is not None}
 
 
 def numbered(values: Mapping[str, FeatureValue]) -> dict[str, FeatureValue]:
-    """The values of a document with numbers in place of the words for what is not finite."""
+    """The values of a document, with the words `NaN` and `Infinity` as numbers."""
     floats = {name for name, feature in declared().items() if feature.dtype == "float"}
     return {name: NOT_FINITE.get(str(v), v) if name in floats else v for name, v in values.items()}
 
@@ -87,7 +87,9 @@ def _value(name: str, value: FeatureValue, metrics: Mapping[str, str]) -> Featur
         return value
     if value in metrics:
         return metrics[value]
-    if name.endswith(_COUNTED) and _NUMBERS.fullmatch(value):
+    if name.endswith(_NUMERIC_TEXT_SUFFIXES) and _NUMBERS.fullmatch(value):
         return value
-    known = vocabulary.patterns() | vocabulary.allowed("values") | WORDS | GIVEN | roles.all_roles().keys()
+    known = (
+        vocabulary.patterns() | vocabulary.allowed("values") | STATUS_WORDS | FEATURE_TEXTS | roles.all_roles().keys()
+    )
     return value if value in known or all(word in known for word in value.split(" ")) else None

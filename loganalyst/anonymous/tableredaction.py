@@ -1,7 +1,7 @@
-"""Each table of a run without what names anybody: it is said here what becomes of each column.
+"""Redact the tables of a run: this module decides for each column what stays.
 
-What may be written is a number, a time since the run's first, a word of a closed list, or another name. The same is
-done to a document that is read: whoever made it, no text of their own gets past it.
+A document may contain numbers, times since the first one of the run, words of closed lists, and aliases. The same
+redaction is applied to a document that is read, so that no foreign text gets into a report.
 """
 
 import json
@@ -18,16 +18,16 @@ from loganalyst.model import table
 
 
 class Becomes(Enum):
-    """What becomes of the values of a column."""
+    """How the values of a column are redacted."""
 
-    SAME = auto()  # numbers and truth values
-    SINCE = auto()  # times, since the run's first
+    SAME = auto()  # numbers and booleans
+    SINCE = auto()  # times, relative to the first one of the run
     METRIC = auto()
     FILE = auto()
     NODE = auto()
     JOB = auto()
     GROUP = auto()
-    PATTERN = auto()  # id, label or part of a pattern of ours
+    PATTERN = auto()  # id, label or part of one of our patterns
     CAPTURES = auto()
     EXCEPTION = auto()
     BLOCK = auto()
@@ -36,7 +36,7 @@ class Becomes(Enum):
     OPERATION = auto()
     SHAPES = auto()
     GAP = auto()
-    WORD = auto()  # lower-case words that the program itself gives: `finished`, `completed`
+    WORD = auto()  # STATUS_WORDS
     NOTHING = auto()
 
 
@@ -85,7 +85,7 @@ COLUMNS: Mapping[str, Mapping[str, Becomes]] = {
         "ended": B.SINCE, "status": B.WORD, "job": B.JOB,
     },
 }  # fmt: skip
-WORDS = frozenset(
+STATUS_WORDS = frozenset(  # states that the program itself assigns
     [
         "finished",
         "stopped_early",
@@ -105,17 +105,17 @@ WORDS = frozenset(
 _SHAPES = re.compile(r"[\d\[\](), ]{1,400}")  # `[[4, 1024], [1024]]`
 _QUANTITY = re.compile(r"\d{1,15}(?:\.\d{1,6})?(?: ?[KMGT]i?B)?|[KMGT]?i?B")  # `1.12 GiB`
 _PLAIN = re.compile(r"[\w.:,\[\]+/ -]{1,80}", re.ASCII)  # `torch.optim.AdamW`, `[Float, Float]`
-_APART = re.compile(r"[^a-z0-9_]+")
+_SEPARATOR = re.compile(r"[^a-z0-9_]+")  # `nccl:all_reduce` → `nccl`, `all_reduce`
 _COUNT = re.compile(r"^[\d,]+ ")  # `5,192 more lines like ...`
 _STEP_OF_JOB = re.compile(r"(?:batch|extern|interactive|\d{1,4})")  # `48104.batch`
 
 
 def anonymous(name: str, rows: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """The rows of table `name` as they may be written, in its columns; times are left as they are."""
+    """The redacted rows of table `name`; times stay as they are."""
     if name == "config":
         return _settings(rows, names)
-    done = COLUMNS[name]
-    columns = {key: _column(rows[key], done[key], names) for key in rows.columns if done[key] is not B.NOTHING}
+    how = COLUMNS[name]
+    columns = {key: _column(rows[key], how[key], names) for key in rows.columns if how[key] is not B.NOTHING}
     if name == "lines":
         columns["text"] = pl.Series("text", [""] * rows.height, dtype=pl.String)
     return table(name, columns) if rows.height else rows
@@ -144,7 +144,7 @@ def _replaced(value: str, becomes: Becomes, names: Names) -> str | None:
         B.OPERATION: _operation,
         B.SHAPES: lambda v: v if _SHAPES.fullmatch(v) else None,
         B.GAP: gap,
-        B.WORD: lambda v: v if v in WORDS else None,
+        B.WORD: lambda v: v if v in STATUS_WORDS else None,
     }
     return kinds[becomes](value)
 
@@ -154,33 +154,33 @@ def _listed(value: str, name: str) -> str | None:
 
 
 def _operation(value: str) -> str | None:
-    """A collective, a back end or a type: `nccl:all_reduce`, `BFloat16`, `[Float, Float]`."""
-    parts = [part for part in _APART.split(value.lower()) if part]
+    """A collective, backend or type that is known: `nccl:all_reduce`, `BFloat16`, `[Float, Float]`."""
+    parts = [part for part in _SEPARATOR.split(value.lower()) if part]
     known = vocabulary.allowed("operations") | vocabulary.allowed("values")
     return value if _PLAIN.fullmatch(value) and parts and all(part in known for part in parts) else None
 
 
 def job(value: str, names: Names) -> str:
-    """`48104.batch` as `1.batch`: that it is a step of a job tells how the job ended."""
+    """`48104.batch` as `1.batch`. The step stays: it shows how the job ended."""
     whole, _, step = value.partition(".")
     number = names.counted("job", whole).removeprefix("job")
     return f"{number}.{step}" if _STEP_OF_JOB.fullmatch(step) else number
 
 
 def _exception(value: str) -> str | None:
-    """The class without its module, of those that are everybody's; `Error` of another."""
+    """The class without its module if it is a public one, else `Error`."""
     name = value.rpartition(".")[2]
     return name if name in vocabulary.allowed("exceptions") else "Error"
 
 
 def _captures(value: str) -> str | None:
-    """What a pattern captured, as far as it is a number, an exception or an operation."""
+    """The captures of a pattern that are numbers, exceptions or operations."""
     try:
-        said = json.loads(value)
+        captures = json.loads(value)
     except ValueError:
         return None
     kept = {}
-    for key, text in said.items() if isinstance(said, dict) else ():
+    for key, text in captures.items() if isinstance(captures, dict) else ():
         if not isinstance(text, str):
             continue
         if key == "exception":
@@ -193,13 +193,13 @@ def _captures(value: str) -> str | None:
 
 
 def gap(why: str) -> str:
-    """The reason of a gap without what it quotes."""
+    """The reason of a gap without the text it quotes."""
     text = _COUNT.sub("", why)
     return next((known for known in vocabulary.gaps() if text.startswith(known)), "another reason")
 
 
 def _settings(config: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """The settings whose end is known, where the value is a number, a truth value or words of a closed list."""
+    """The settings with a known end whose value is a number, a boolean, or words of a closed list."""
     rows: list[dict[str, Any]] = []
     for row in config.iter_rows(named=True):
         key = names.key(row["key"]) if row["key"] else None
@@ -215,6 +215,6 @@ def _value(value: str | None, number: float | None) -> str | None:
         return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
     if value is None or not _PLAIN.fullmatch(value):
         return None
-    parts = [part for part in _APART.split(value.lower()) if part]
+    parts = [part for part in _SEPARATOR.split(value.lower()) if part]
     known = vocabulary.allowed("values") | {"true", "false", "null", "none", "yes", "no"}
     return value if parts and all(part in known for part in parts) else None

@@ -1,4 +1,4 @@
-"""What may be written of a run's texts: words of `rules/anonymous.yaml` and roles, ids of our patterns and rules."""
+"""The texts that a document may contain: words of `rules/anonymous.yaml` and of roles, and our ids."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ _List = Literal[
     "operations", "formats", "patterns", "gaps",
 ]  # fmt: skip
 LISTS: tuple[_List, ...] = get_args(_List)
-_WORD = re.compile(r"[a-z]+")  # in a regular expression of a role: `loss`, `grad`
+_WORD = re.compile(r"[a-z]+")  # `loss`, `grad` in the regular expression of a role
 
 
 @cache
 def allowed(name: str) -> frozenset[str]:
-    """One of LISTS."""
+    """The entries of one of LISTS."""
     return frozenset(map(str, _lists()[name]))
 
 
@@ -29,21 +29,22 @@ def _lists() -> Mapping[Any, list[str | int]]:
 
 @cache
 def gaps() -> tuple[str, ...]:
-    """The beginnings of reasons for gaps, the longest first."""
+    """The beginnings of the reasons of gaps, the longest first."""
     return tuple(sorted(allowed("gaps"), key=len, reverse=True))
 
 
 @cache
 def words() -> frozenset[str]:
-    """The words that names of metrics may keep, in lower case: those listed, and those that roles look for."""
+    """The words that metric names may keep, in lower case: listed ones, and those in the patterns of roles."""
     roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
     texts = [*_strings(roles["words"]), *_strings(roles["sets"])]
     texts += [pattern for role in roles["roles"].values() for pattern in _strings(role.get("any", ()))]
-    told = {word for text in texts for word in _WORD.findall(text.lower()) if len(word) > 1}
-    return allowed("words") | allowed("numbered") | told
+    of_roles = {word for text in texts for word in _WORD.findall(text.lower()) if len(word) > 1}
+    return allowed("words") | allowed("numbered") | of_roles
 
 
 def _strings(tree: Any) -> Iterator[str]:
+    """All texts of a tree, keys included."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, dict):
@@ -57,23 +58,23 @@ def _strings(tree: Any) -> Iterator[str]:
 
 @cache
 def languages() -> tuple[re.Pattern[str], ...]:
-    """Words of names in other languages that roles read."""
+    """Patterns of words in other languages that roles recognise."""
     roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
     return tuple(re.compile(pattern) for pattern in roles["languages"])
 
 
 @cache
 def patterns() -> frozenset[str]:
-    """Ids, labels and parts of our patterns of log lines and of our families of unknown errors."""
+    """Ids, labels and parts of our patterns of log lines, and of our families of unknown errors."""
     listed = [p for file in rulefiles.load_all(rulefiles.rules_dir() / "text") for p in file.data["patterns"]]
     listed += rulefiles.load(rulefiles.rules_dir() / "wording.yaml").data["families"]
-    told = {str(p[key]) for p in listed for key in ("id", "label", "part") if p.get(key)}
-    return allowed("patterns") | told
+    texts = {str(p[key]) for p in listed for key in ("id", "label", "part") if p.get(key)}
+    return allowed("patterns") | texts
 
 
 @cache
 def rules() -> frozenset[str]:
-    """Ids of our rules, and of symptoms."""
+    """Ids of our rules and symptoms."""
     found = {path.stem for path in rulefiles.yaml_files(rulefiles.rules_dir()) if path.parent != rulefiles.rules_dir()}
     symptoms = rulefiles.load(rulefiles.rules_dir() / "symptoms.yaml").data
     return frozenset(found | {*_strings(list(symptoms))} | {s.get("id", "") for s in _mappings(symptoms)})

@@ -1,10 +1,10 @@
-"""A response surface over settings: orthonormal main effects and pairwise products, shrunk by how much each tells.
+"""A response surface over settings: orthonormal main effects and pairwise products, with shrinkage per effect.
 
-The surface is a polynomial chaos expansion: main effects and products of them that are orthonormal under the levels as
-they were tried, so that the squares of the coefficients are the parts of the variance, Sobol's indices (Sudret,
-Reliability Engineering & System Safety 93, 2008; functional ANOVA of hyper-parameters: Hutter, Hoos, Leyton-Brown, ICML
-2014). Each effect has a variance of its own, found by the largest marginal likelihood (empirical Bayes): what does not
-matter shrinks to nothing, and few runs give wide intervals instead of wild surfaces.
+The surface is a polynomial chaos expansion. Main effects and their products are orthonormal under the tried levels, so
+the squared coefficients are shares of the variance, Sobol's indices (Sudret, Reliability Engineering & System Safety
+93, 2008; functional ANOVA of hyper-parameters: Hutter, Hoos, Leyton-Brown, ICML 2014). Each effect has its own
+variance, which maximises the marginal likelihood (empirical Bayes): unimportant effects shrink to zero, and few runs
+give wide intervals.
 """
 
 from collections.abc import Sequence
@@ -17,30 +17,31 @@ from loganalyst.comparing.settingspace import Setting
 
 Floats = NDArray[np.float64]
 
-DEGREE = 4  # of the polynomials of a numeric setting
-CHOICES = 12  # levels of a choice that are told apart; rarer ones share one
-CROSS = ((0, 0), (0, 1), (1, 0), (1, 1))  # degrees (less 1) of products of two numeric settings
-CROSSED = 8  # settings whose products are looked at
-PAIR_PRIOR = 0.3  # prior mean of the variance of a product, against that of a main effect
-SAME = 1e-3  # spread of what a function adds to those before it, below which it adds nothing
-SMALLEST, LARGEST = -14.0, 3.0  # logarithms of a variance, y having one of 1
+MAX_DEGREE = 4  # of the polynomials of a numeric setting
+MAX_CHOICES = 12  # separate levels of a choice; rarer ones share one level
+PRODUCT_DEGREES = ((0, 0), (0, 1), (1, 0), (1, 1))  # degrees minus 1 of products of two numeric settings
+MAX_CROSSED = 8  # settings whose products are tested
+PRODUCT_PRIOR = 0.3  # prior mean of the variance of a product, relative to a main effect
+MIN_SPREAD = 1e-3  # a function that adds less spread to the previous ones is dropped
+MIN_LOG_VARIANCE, MAX_LOG_VARIANCE = -14.0, 3.0  # of an effect, for y with variance 1
+MIN_LOG_NOISE = float(np.log(1e-4))
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The columns of one main effect or product: `of` are positions of settings, `prior` the variance of each
-    coefficient against the others (sum 1), `values` the columns (n x m) scaled by its root.
+    """The columns of one main effect or product: `positions` are those of its settings, `prior` the relative variance
+    of each coefficient (sum 1), `values` the columns (n x m) multiplied by the square root of `prior`.
     """
 
-    of: tuple[int, ...]
+    positions: tuple[int, ...]
     prior: Floats
     values: Floats
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Main effects of one setting: `table` has a row a level and a column a function, orthonormal under the shares
-    `weights` of the levels.
+    """The main-effect functions of one setting: `table` has one row per level and one column per function, orthonormal
+    under the shares `weights` of the levels.
     """
 
     table: Floats
@@ -50,8 +51,8 @@ class Basis:
 
 @dataclass(frozen=True)
 class Surface:
-    """Fitted: coefficients (of the scaled columns, less their `means`) with their covariance, the variance of each
-    effect and of the noise.
+    """A fitted surface: `mean` and `covariance` of the coefficients (of the scaled columns minus their `means`), and
+    the variances of each effect and of the noise.
     """
 
     effects: tuple[Effect, ...]
@@ -63,24 +64,24 @@ class Surface:
     centre: float
 
     def slices(self) -> list[slice]:
-        """Where the coefficients of each effect stand."""
+        """The positions of the coefficients of each effect."""
         ends = np.cumsum([e.prior.size for e in self.effects])
         return [slice(int(end - e.prior.size), int(end)) for e, end in zip(self.effects, ends, strict=True)]
 
     def draws(self, count: int, seed: int = 0) -> Floats:
-        """Coefficients from the posterior, `count` rows."""
+        """`count` draws of the coefficients from the posterior, one per row."""
         values, vectors = np.linalg.eigh(self.covariance)
         root = vectors * np.sqrt(np.maximum(values, 0))
         noise = np.random.default_rng(seed).standard_normal((count, self.mean.size))
         return np.asarray(self.mean + noise @ root.T)
 
 
-def basis(setting: Setting, codes: NDArray[np.int64], degree: int = DEGREE) -> Basis:
-    """The functions of one setting over its levels; levels that no run has weigh nothing."""
+def basis(setting: Setting, codes: NDArray[np.int64], degree: int = MAX_DEGREE) -> Basis:
+    """The functions of one setting over its levels; levels that no run has get weight 0."""
     weights = np.bincount(codes, minlength=len(setting.levels)) / codes.size
     tried = int(np.count_nonzero(weights))
     if setting.scale == "choice":
-        raw = np.eye(len(setting.levels))[:, np.argsort(-weights, kind="stable")[: min(tried - 1, CHOICES - 1)]]
+        raw = np.eye(len(setting.levels))[:, np.argsort(-weights, kind="stable")[: min(tried - 1, MAX_CHOICES - 1)]]
         prior = np.ones(raw.shape[1])
     else:
         degrees = np.arange(1, min(degree, tried - 1) + 1)
@@ -92,14 +93,14 @@ def basis(setting: Setting, codes: NDArray[np.int64], degree: int = DEGREE) -> B
 
 
 def _orthonormal(raw: Floats, weights: Floats) -> Floats:
-    """The columns made orthonormal to 1 and each other under the weights, in their order; up to the first one that
-    those before it tell, as where levels lie in two heaps.
+    """The columns made orthonormal to 1 and each other under the weights, in order. Stops at the first column that the
+    previous ones determine, as for levels in two clusters.
     """
     root = np.sqrt(weights)
     whole = np.column_stack([np.ones(len(raw)), raw])
     _, upper = np.linalg.qr(root[:, None] * whole)
-    told = np.flatnonzero(np.abs(np.diag(upper)) < SAME)
-    kept = int(told[0]) if told.size else whole.shape[1]
+    dependent = np.flatnonzero(np.abs(np.diag(upper)) < MIN_SPREAD)
+    kept = int(dependent[0]) if dependent.size else whole.shape[1]
     whole, upper = whole[:, :kept], upper[:kept, :kept]
     sign = np.sign(np.diag(upper))
     table = np.linalg.solve(upper.T, whole.T).T * np.where(sign == 0, 1, sign)
@@ -107,21 +108,21 @@ def _orthonormal(raw: Floats, weights: Floats) -> Floats:
 
 
 def main_effects(bases: Sequence[Basis], codes: Sequence[NDArray[np.int64]]) -> list[Effect]:
-    """One effect a setting."""
+    """One main effect per setting."""
     return [
         Effect((j,), b.prior, b.table[c] * np.sqrt(b.prior)) for j, (b, c) in enumerate(zip(bases, codes, strict=True))
     ]
 
 
 def product(
-    of: tuple[int, int], bases: Sequence[Basis], settings: Sequence[Setting], codes: Sequence[NDArray[np.int64]]
+    pair: tuple[int, int], bases: Sequence[Basis], settings: Sequence[Setting], codes: Sequence[NDArray[np.int64]]
 ) -> Effect:
-    """The product of two main effects; of numeric ones slopes and bends only."""
-    j, k = of
-    a, b = (_few(bases[i], settings[i]) for i in (j, k))
+    """The product of two main effects; for numeric settings only their slopes and curvatures."""
+    j, k = pair
+    a, b = (_functions(bases[i], settings[i]) for i in (j, k))
     columns = [(p, q) for p in range(a) for q in range(b)]
     if settings[j].scale != "choice" and settings[k].scale != "choice":
-        columns = [c for c in CROSS if c in columns]
+        columns = [c for c in PRODUCT_DEGREES if c in columns]
     p, q = (np.array(side) for side in zip(*columns, strict=True))
     prior = bases[j].prior[p] * bases[k].prior[q]
     prior = prior / prior.sum()
@@ -129,12 +130,13 @@ def product(
     return Effect((j, k), prior, values * np.sqrt(prior))
 
 
-def _few(b: Basis, setting: Setting) -> int:
+def _functions(b: Basis, setting: Setting) -> int:
+    """How many functions of a setting enter a product."""
     return min(b.prior.size, 4 if setting.scale == "choice" else 2)
 
 
 def fit(y: Floats, effects: Sequence[Effect], start: Floats | None = None) -> Surface:
-    """The surface with the largest marginal likelihood for n values `y` of about unit variance."""
+    """The surface with the largest marginal likelihood for values `y` with a variance of about 1."""
     from scipy.optimize import minimize
 
     centre = float(y.mean())
@@ -143,10 +145,10 @@ def fit(y: Floats, effects: Sequence[Effect], start: Floats | None = None) -> Su
     columns = columns - means
     gram, with_y, power = columns.T @ columns, columns.T @ (y - centre), float(np.sum((y - centre) ** 2))
     groups = np.repeat(np.arange(len(effects)), [e.prior.size for e in effects])
-    prior = np.array([PAIR_PRIOR if len(e.of) > 1 else 1.0 for e in effects])
+    prior = np.array([PRODUCT_PRIOR if len(e.positions) > 1 else 1.0 for e in effects])
     problem = Problem(gram, with_y, power, y.size, groups, prior)
     first = np.log(np.append(prior * 0.3 / len(effects), 0.3)) if start is None else start
-    bounds = [(SMALLEST, LARGEST)] * len(effects) + [(np.log(1e-4), LARGEST)]
+    bounds = [(MIN_LOG_VARIANCE, MAX_LOG_VARIANCE)] * len(effects) + [(MIN_LOG_NOISE, MAX_LOG_VARIANCE)]
     found = minimize(_misfit, first, (problem,), "L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": 200})
     variances, noise = np.exp(found.x[:-1]), float(np.exp(found.x[-1]))
     scale = np.sqrt(variances[groups])
@@ -157,8 +159,8 @@ def fit(y: Floats, effects: Sequence[Effect], start: Floats | None = None) -> Su
 
 @dataclass(frozen=True)
 class Problem:
-    """What the marginal likelihood needs of the columns X and the values y: X'X, X'y, y'y, how many, which effect a
-    column is of, and the prior mean of the variance of each effect.
+    """The inputs of the marginal likelihood for columns X and n values y: X'X, X'y, y'y, n, the effect of each column
+    (`groups`), and the prior mean of the variance of each effect.
     """
 
     gram: Floats
@@ -170,7 +172,7 @@ class Problem:
 
 
 def _misfit(logs: Floats, problem: Problem) -> tuple[float, Floats]:
-    """Negative logarithm of the marginal likelihood (y integrated over coefficients), and its gradient."""
+    """Negative log marginal likelihood (integrated over the coefficients), and its gradient."""
     gram, with_y, power, n = problem.gram, problem.with_y, problem.power, problem.n
     groups, prior = problem.groups, problem.prior
     variances, noise = np.exp(logs[:-1]), float(np.exp(logs[-1]))
@@ -182,17 +184,17 @@ def _misfit(logs: Floats, problem: Problem) -> tuple[float, Floats]:
     beta = scale * (inverse @ (scale * with_y))
     quadratic = max((power - float(with_y @ beta)) / noise, 0.0)
     log_det = (n - 1 - scale.size) * np.log(noise) + 2 * np.sum(np.log(np.diag(lower)))
-    away = (with_y - gram @ beta) / noise
+    score = (with_y - gram @ beta) / noise
     explained = np.bincount(groups, 1 - noise * np.diag(inverse), len(variances))
-    pulled = variances * np.bincount(groups, away**2, len(variances))
-    rest = max(power - 2 * float(with_y @ beta) + float(beta @ gram @ beta), 0.0)
+    pulled = variances * np.bincount(groups, score**2, len(variances))
+    residual = max(power - 2 * float(with_y @ beta) + float(beta @ gram @ beta), 0.0)
     slope = 0.5 * (explained - pulled) + variances / prior
-    slope_noise = 0.5 * (n - 1 - explained.sum() - rest / noise)
+    slope_noise = 0.5 * (n - 1 - explained.sum() - residual / noise)
     value = 0.5 * (log_det + quadratic) + float(np.sum(variances / prior))
     return float(value), np.append(slope, slope_noise)
 
 
 def left_over(surface: Surface, y: Floats) -> Floats:
-    """What the surface leaves of the values it was fitted to."""
+    """The residuals of the surface on the values it was fitted to."""
     columns = np.column_stack([e.values for e in surface.effects])
     return np.asarray(y - surface.centre - (columns - surface.means) @ surface.mean)

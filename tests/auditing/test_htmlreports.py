@@ -15,7 +15,7 @@ from loganalyst.errors import StoreError
 from loganalyst.report import audit
 from loganalyst.report.audit.packed import address
 from loganalyst.store import Store
-from tests.test_audit import OOM
+from tests.auditing.test_batch import OOM
 
 HEALTHY = "".join(f"step {i} | loss {2 * 0.99**i + 0.1 + 0.01 * (i % 3):.4f}\n" for i in range(400))
 

@@ -77,7 +77,7 @@ def test_a_change_the_other_way_is_told(made):
     (check,) = found.checks
 
     assert (check.outcome, check.applied, [c.key for c in check.against]) == ("not", False, ["lr"])
-    assert "but the other way: lr 0.03 → 0.05" in screen.render(found)
+    assert "but in the other direction: lr 0.03 → 0.05" in screen.render(found)
 
 
 def test_a_healthy_run_has_nothing_to_verify():

@@ -1,24 +1,12 @@
 """Two sets of runs, and runs that are the same."""
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy.stats import ttest_ind, ttest_rel
 
-from loganalyst.comparing.duplicateruns import PRINT, duplicates
 from loganalyst.comparing.regressions import changed, regressions
 from loganalyst.comparing.settingspace import space
-from loganalyst.features import declared
-from tests.comparing.conftest import config
-
-DTYPES = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean, "text": pl.String}
-
-
-def features(**columns):
-    """A table of features in which only these columns are known."""
-    n = len(next(iter(columns.values())))
-    known = {name: columns.get(name, [None] * n) for name in declared()}
-    return pl.DataFrame(known, schema={name: DTYPES[f.dtype] for name, f in declared().items()})
+from tests.comparing.conftest import config, features
 
 
 def asked(settings, new, failed=None, **columns):
@@ -98,32 +86,3 @@ def test_equal_sets_are_called_worse_or_better_at_the_stated_rate():
         told += any(r.verdict in ("worse", "better") for r in found)
 
     assert told < 9
-
-
-def same(settings, values, steps=100):
-    runs = {f"r{i}": s for i, s in enumerate(settings)}
-    columns = {"train_loss_last": values, "run_last_step": [steps] * len(values)}
-    return duplicates(space(list(runs), config(runs)), features(**columns), pl.Series(values, dtype=pl.Float64))
-
-
-@pytest.mark.parametrize(
-    ("settings", "values", "expected"),
-    [
-        ([{"lr": 1, "seed": 1}] * 2, [0.5, 0.5], [("copies", ("r0", "r1"), ())]),
-        ([{"lr": 1, "seed": 1}] * 2, [0.5, 0.6], [("nondeterministic", ("r0", "r1"), ())]),
-        ([{"lr": 1}] * 2, [0.5, 0.6], [("seedless", ("r0", "r1"), ())]),
-        ([{"lr": 1, "ema": 0.9}, {"lr": 1, "ema": 0.99}], [0.5, 0.5], [("without_effect", ("r0", "r1"), ("ema",))]),
-        ([{"lr": 1, "seed": 1}, {"lr": 1, "seed": 2}], [0.5, 0.6], []),
-        ([{"lr": 1}, {"lr": 2}], [None, None], []),
-    ],
-)
-def test_runs_that_are_the_same(settings, values, expected):
-    assert [(d.kind, d.runs, d.keys) for d in same(settings, values)] == expected
-
-
-def test_runs_too_short_to_have_a_curve_are_not_the_same():
-    assert same([{"lr": 1}, {"lr": 2}], [0.5, 0.5], steps=1) == ()
-
-
-def test_what_makes_a_print_is_declared():
-    assert set(PRINT) <= set(declared())

@@ -6,8 +6,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.comparing.runsizes import sizes
-from tests.comparing.conftest import config
-from tests.comparing.test_regressions import features
+from tests.comparing.conftest import config, features
 
 POINTS = {"run_id": pl.String, "metric": pl.String, "value": pl.Float64}
 

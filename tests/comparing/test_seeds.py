@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bartlett, ttest_ind
 
-from loganalyst.comparing.seeds import Spread, borrowed, compared, seeds
+from loganalyst.comparing.seeds import Spread, compared, seeds, shrunk
 
 
 def grouped(*groups, sign=1.0):
@@ -65,7 +65,7 @@ def test_the_best_of_many_equal_groups_is_not_called_better():
 def test_variances_of_alike_groups_become_one():
     """Where they differ by no more than chance all degrees of freedom count."""
     variance, df = np.array([1.0, 1.1, 0.9, 1.05, 1.0]), np.full(5, 4.0)
-    drawn, free = borrowed(variance, df)
+    drawn, free = shrunk(variance, df)
 
     np.testing.assert_allclose(drawn, np.full(5, 1.01))
     np.testing.assert_allclose(free, np.full(5, 20.0))
@@ -75,7 +75,7 @@ def test_variances_of_unlike_groups_stay_apart():
     rng = np.random.default_rng(2)
     scales = np.geomspace(0.01, 100, 12)
     values = scales[:, None] * rng.standard_normal((12, 6))
-    drawn, free = borrowed(values.var(axis=1, ddof=1), np.full(12, 5.0))
+    drawn, free = shrunk(values.var(axis=1, ddof=1), np.full(12, 5.0))
 
     assert bartlett(*values).pvalue < 1e-6
     assert (free < 7).all()
@@ -84,7 +84,7 @@ def test_variances_of_unlike_groups_stay_apart():
 
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=20))
 def test_borrowed_variances_lie_between_their_least_and_largest(variances):
-    found, free = borrowed(np.array(variances), np.full(len(variances), 3.0))
+    found, free = shrunk(np.array(variances), np.full(len(variances), 3.0))
 
     assert (found >= min(variances) * 0.0).all()
     assert np.isfinite(found).all()

@@ -1,0 +1,62 @@
+"""Aliases of names: known words stay, all others are replaced."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loganalyst.anonymous import vocabulary
+from loganalyst.anonymous.aliases import Names
+from tests.anonymous.conftest import UNIT, is_ours
+
+TEXTS = st.text(max_size=60) | st.from_regex(r"[a-z]{2,9}[./_-][A-Za-z0-9]{1,12}(/loss)?", fullmatch=True)
+
+
+@given(TEXTS)
+def test_names_are_made_of_known_words(name: str) -> None:
+    """Of any name only words of the vocabulary, replacements and short numbers are left, however it is written."""
+    kept = Names().words(name)
+
+    assert all(is_ours(unit, vocabulary.words()) for unit in UNIT.findall(kept))
+    assert set(re.findall(r"[\W_]", kept)) <= set("/._-: ")
+
+
+@given(st.lists(TEXTS, unique=True, max_size=12))
+def test_two_metrics_never_get_one_name(metrics: list[str]) -> None:
+    """And a name is always replaced by the same one, which is replaced by one of its kind when it is read again."""
+    named = Names()
+    told = [named.metric(metric) for metric in metrics]
+
+    assert len(set(told)) == len(metrics)
+    assert [named.metric(metric) for metric in metrics] == told
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("train/loss", "train/loss"),
+        ("val_acc@1", "val_acc_1"),
+        ("trainLoss", "trainLoss"),
+        ("encoder.layers.12.attention.weight", "encoder.layers.12.attention.weight"),
+        ("gpu.0.memory", "gpu.0.memory"),
+        ("losses/acme_loss", "losses/anona_loss"),
+        ("训练/损失", "训练/损失"),
+        ("10.0.0.1/loss", "anona.anonb.anonb.anonc/loss"),
+        ("layers.10.20.30.40", "layers.anona.anonb.anonc.anond"),
+        ("2024-03-17", "anona-anonb-anonc"),
+        ("patient 4711", "anona anonb"),
+        ("node17/time", "anona/time"),
+        ("a1b2c3d4e5", "anona"),
+        ("", ""),
+    ],
+)
+def test_what_becomes_of_a_name(name: str, kept: str) -> None:
+    """Words of training stay; names, addresses, dates and long numbers do not."""
+    assert Names().words(name) == kept
+
+
+def test_a_host_that_the_run_tells_is_found_in_names() -> None:
+    """Even one that is made of words which everybody uses."""
+    assert Names(["gpu-node-17"]).words("gpu-node-17/loss") == "anona /loss"
+    assert Names(["train"]).words("train/loss") == "train/loss"

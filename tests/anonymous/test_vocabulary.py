@@ -1,0 +1,20 @@
+"""The lists of texts that a document may contain."""
+
+import pytest
+
+import loganalyst as la
+from loganalyst.anonymous import vocabulary
+from loganalyst.features.context import Context
+from tests.anonymous.conftest import RUNS
+
+
+def test_settings_that_features_ask_for_may_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every number that a feature asks of a config has its key in the list, else a document loses the feature."""
+    asked: set[str] = set()
+    number = Context.number
+    monkeypatch.setattr(Context, "number", lambda self, *keys: asked.update(keys) or number(self, *keys))
+    for run in RUNS[::5]:
+        la.diagnose(run)
+
+    assert len(asked) > 100
+    assert asked - vocabulary.allowed("settings") == set()
