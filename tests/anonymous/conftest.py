@@ -101,9 +101,9 @@ run.finish(exit_code=1)
 
 def wandb(run: Path, s: dict[str, str]) -> Path:
     """An offline run by the real wandb, with its metadata, tags, notes and files."""
-    told = json.dumps([s, names(s), settings_of(s)])
+    text = json.dumps([s, names(s), settings_of(s)])
     environment = {**os.environ, "WANDB_MODE": "offline", "HOME": str(run)}
-    subprocess.run([sys.executable, "-c", PROGRAM, told], env=environment, check=True, timeout=120, cwd=run)
+    subprocess.run([sys.executable, "-c", PROGRAM, text], env=environment, check=True, timeout=120, cwd=run)
     (made,) = (run / "wandb").glob("offline-run-*")
     (made / "files/output.log").write_text(log_text(s))
     return made
@@ -120,7 +120,7 @@ def table(run: Path, s: dict[str, str]) -> Path:
 
 
 def lines_of_json(run: Path, s: dict[str, str]) -> Path:
-    """An object a line, with texts beside the numbers."""
+    """One object per line, with texts and numbers."""
     rows = ({"step": i, **dict.fromkeys(names(s), loss), "by": s["user"], "at": s["host"]} for i, loss in losses(51))
     (run / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + s["sentence"] + "\n")
     (run / "config.json").write_text(json.dumps(settings_of(s)))
@@ -129,7 +129,7 @@ def lines_of_json(run: Path, s: dict[str, str]) -> Path:
 
 def log_text(s: dict[str, str]) -> str:
     """What a job prints: metrics, secrets, a failed request, a traceback."""
-    told = "".join(
+    text = "".join(
         f"{key} = {value}\n{s['date']} [{s['host']}] step {i}: loss {2 / (i + 1):.4f}\n"
         for i, (key, value) in enumerate(s.items())
     )
@@ -142,7 +142,7 @@ def log_text(s: dict[str, str]) -> str:
         f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. {s['sentence']}\n"
         f"slurmstepd: error: *** JOB 90210417 ON {s['host']} CANCELLED AT {s['date']} DUE TO TIME LIMIT ***\n"
     )
-    return told + more + trace
+    return text + more + trace
 
 
 def log(run: Path, s: dict[str, str]) -> Path:
@@ -169,7 +169,7 @@ MAKERS: list[Callable[[Path, dict[str, str]], Path]] = [tensorboard, wandb, tabl
 
 @pytest.fixture(scope="module", params=MAKERS, ids=lambda make: make.__name__)
 def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Diagnosis:
-    """A run with a secret wherever the format has a place for one, in a folder that is one too."""
+    """A run with a secret in every place that the format has, in a folder whose name is one too."""
     folder = tmp_path_factory.mktemp("zqrun") / SECRETS["project"] / SECRETS["user"]
     folder.mkdir(parents=True)
     found = la.diagnose(request.param(folder, SECRETS))
@@ -231,7 +231,7 @@ def is_ours(unit: str, known: set[str]) -> bool:
 
 
 def closed(document: dict[str, Any]) -> list[str]:
-    """The texts of a document that are made of other words than ours; numbers may stand."""
+    """The texts of a document with unknown words; numbers are allowed."""
     known = known_words()
-    told = (text for text in strings(document) if not FREE.fullmatch(text))
-    return [text for text in told if not all(is_ours(unit, known) for unit in UNIT.findall(text))]
+    texts = (text for text in strings(document) if not FREE.fullmatch(text))
+    return [text for text in texts if not all(is_ours(unit, known) for unit in UNIT.findall(text))]

@@ -15,7 +15,7 @@ TEXTS = st.text(max_size=60) | st.from_regex(r"[a-z]{2,9}[./_-][A-Za-z0-9]{1,12}
 
 @given(TEXTS)
 def test_names_are_made_of_known_words(name: str) -> None:
-    """Of any name only words of the vocabulary, replacements and short numbers are left, however it is written."""
+    """An alias has only words of the vocabulary, replacements and short numbers, for any name."""
     kept = Names().words(name)
 
     assert all(is_ours(unit, vocabulary.words()) for unit in UNIT.findall(kept))
@@ -23,13 +23,13 @@ def test_names_are_made_of_known_words(name: str) -> None:
 
 
 @given(st.lists(TEXTS, unique=True, max_size=12))
-def test_two_metrics_never_get_one_name(metrics: list[str]) -> None:
-    """And a name is always replaced by the same one, which is replaced by one of its kind when it is read again."""
+def test_different_metrics_get_different_aliases(metrics: list[str]) -> None:
+    """Equal names get equal aliases."""
     named = Names()
-    told = [named.metric(metric) for metric in metrics]
+    aliases = [named.metric(metric) for metric in metrics]
 
-    assert len(set(told)) == len(metrics)
-    assert [named.metric(metric) for metric in metrics] == told
+    assert len(set(aliases)) == len(metrics)
+    assert [named.metric(metric) for metric in metrics] == aliases
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_two_metrics_never_get_one_name(metrics: list[str]) -> None:
         ("", ""),
     ],
 )
-def test_what_becomes_of_a_name(name: str, kept: str) -> None:
+def test_the_alias_of_a_name(name: str, kept: str) -> None:
     """Words of training stay; names, addresses, dates and long numbers do not."""
     assert Names().words(name) == kept
 
 
-def test_a_host_that_the_run_tells_is_found_in_names() -> None:
-    """Even one that is made of words which everybody uses."""
+def test_a_host_of_the_run_is_replaced_in_names() -> None:
+    """A host that consists of one common word is not replaced."""
     assert Names(["gpu-node-17"]).words("gpu-node-17/loss") == "anona /loss"
     assert Names(["train"]).words("train/loss") == "train/loss"

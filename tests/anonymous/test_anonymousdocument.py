@@ -17,14 +17,14 @@ from tests.commandline import called
 
 
 def test_the_secrets_were_read(planted: Diagnosis) -> None:
-    """Else the next test would show nothing: what was read of the run has them in several places."""
+    """Otherwise the next test would prove nothing: the run contains the secrets in several places."""
     read = " ".join(str(frame.to_dicts()) for frame in vars(planted.run).values() if isinstance(frame, pl.DataFrame))
 
     assert len(set(OWN.findall(read + str(planted.run.sources)))) >= 3
 
 
 def test_no_planted_secret_gets_out(planted: Diagnosis) -> None:
-    """Not one, whole or in part, in any letter case."""
+    """No secret, complete or in part, in any letter case."""
     text = anonymous.render(planted)
 
     assert OWN.findall(text) == []
@@ -34,20 +34,20 @@ def test_no_planted_secret_gets_out(planted: Diagnosis) -> None:
 
 
 def test_a_document_holds_only_words_of_ours(planted: Diagnosis) -> None:
-    """A closed world: whatever text there is, every word of it is in a list of ours or a replacement."""
+    """Every word of every text is in one of our lists, or a replacement."""
     assert closed(anonymous.document(planted)) == []
 
 
 @pytest.mark.parametrize("run", RUNS[::4] + MORE, ids=lambda p: p.name)
 def test_documents_of_real_runs_hold_only_words_of_ours(run: Path) -> None:
-    """The same of runs that real writers wrote."""
+    """The same for runs of real writers."""
     assert closed(anonymous.document(la.diagnose(run))) == []
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.from_regex(r"[A-Za-z0-9@:/._-]{6,24}", fullmatch=True), min_size=1, max_size=6, unique=True))
 def test_random_secrets_stay_inside(tmp_path: Path, secrets: list[str]) -> None:
-    """Of random strings in a CSV's header, a config and a log none is in the document."""
+    """Random strings in the header of a CSV, a config and a log are not in the document."""
     own = [f"xq{secret}qx" for secret in secrets]
     s = dict(zip(SECRETS, (own * len(SECRETS))[: len(SECRETS)], strict=True))
     folder = tmp_path / "run"
@@ -100,7 +100,7 @@ def test_curves_are_the_same_to_the_last_digit(tmp_path: Path) -> None:
         assert ours.equals(theirs)
 
 
-def test_roles_that_the_user_corrected_are_told(tmp_path: Path) -> None:
+def test_roles_that_the_user_corrected_are_kept(tmp_path: Path) -> None:
     """A name that says nothing keeps the role that loganalyst.yaml gave it."""
     (tmp_path / "metrics.csv").write_text("step,zqthing\n" + "".join(f"{i},{2 / (i + 1)}\n" for i in range(60)))
     (tmp_path / "corrections.yaml").write_text("roles: {zqthing: val_loss}\n")
@@ -121,7 +121,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert (tmp_path / "case.json").read_text() == out
     assert max(map(len, out.splitlines())) > 1000
     assert called("show", "--anonymous", "--features", run).code == 2
-    told = called("diagnose", tmp_path / "case.json")
-    assert told.code == 1
-    assert "Learning rate too high" in told.out
+    found = called("diagnose", tmp_path / "case.json")
+    assert found.code == 1
+    assert "Learning rate too high" in found.out
     assert "train/loss" in called("show", tmp_path / "case.json").out

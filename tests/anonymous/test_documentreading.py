@@ -40,7 +40,7 @@ def written() -> dict[str, Any]:
     return json.loads(anonymous.render(la.diagnose(ROOT / "fixtures/runs/nan-lr")))
 
 
-def test_a_broken_document_is_told_with_its_file(written: dict[str, Any], tmp_path: Path) -> None:
+def test_a_broken_document_is_an_error_that_names_the_file(written: dict[str, Any], tmp_path: Path) -> None:
     """Each is refused in one line that names the file; nothing else is raised."""
     for what, document in broken(written):
         file = tmp_path / "case.json"
@@ -63,10 +63,10 @@ def test_only_a_file_may_be_a_document(tmp_path: Path) -> None:
 
 
 def test_a_documents_own_text_is_not_read(written: dict[str, Any], tmp_path: Path) -> None:
-    """Whoever wrote the document: no text of theirs, and no file that they name, gets into a report."""
+    """No foreign text of a document, and no file that it names, gets into a report."""
     (tmp_path / "zqfile").write_text("zqsecret\n" * 100)
-    told = json.loads(json.dumps(written))
-    for pack in told["tables"]["points"]:
+    forged = json.loads(json.dumps(written))
+    for pack in forged["tables"]["points"]:
         pack |= {"metric": f"zq\x1b[31m{pack['metric']}", "source": "../zqfile"}
     line = {
         "rows": 1,
@@ -77,11 +77,11 @@ def test_a_documents_own_text_is_not_read(written: dict[str, Any], tmp_path: Pat
         "pattern": "zqpattern",
         "text": "zqsecret",
     }
-    told["tables"]["lines"] = [{**line, "label": "nan_loss", "captures": '{"path": "zqfile"}'}]
-    told["tables"]["config"] = [{"rows": 1, "key": "zq.lr", "value": "zqvalue", "number": 0.1, "origin": "zqfile"}]
-    told["features"] |= {"log_root_message": "zqmessage", "artefact_missing_path": "zqpath", "zqfeature": 1}
-    told["run"]["status"] = "zqstatus"
-    (tmp_path / "case.json").write_text(json.dumps(told))
+    forged["tables"]["lines"] = [{**line, "label": "nan_loss", "captures": '{"path": "zqfile"}'}]
+    forged["tables"]["config"] = [{"rows": 1, "key": "zq.lr", "value": "zqvalue", "number": 0.1, "origin": "zqfile"}]
+    forged["features"] |= {"log_root_message": "zqmessage", "artefact_missing_path": "zqpath", "zqfeature": 1}
+    forged["run"]["status"] = "zqstatus"
+    (tmp_path / "case.json").write_text(json.dumps(forged))
     found = la.diagnose(tmp_path / "case.json")
     report = "\n".join(
         [found.to_json(), found.to_markdown(), found.to_html(), called("show", tmp_path / "case.json").out]

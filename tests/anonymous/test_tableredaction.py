@@ -13,7 +13,7 @@ from loganalyst.model import table as table_of
 
 
 def test_every_column_is_decided() -> None:
-    """A column that is added to a table must be told what becomes of it."""
+    """A new column of a table needs an entry."""
     tables = {name for name in SCHEMAS if name not in ("findings", "feature_sources", "config")}
 
     assert set(COLUMNS) == tables
@@ -21,20 +21,20 @@ def test_every_column_is_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("why", "told"),
+    ("why", "kept"),
     [
         ("5,192 more lines like 'zqsecret' not listed", "more lines like"),
         ("the reader failed (ValueError: zqsecret)", "the reader failed"),
         ("zqsecret", "another reason"),
     ],
 )
-def test_gaps_are_told_by_their_reason_alone(why: str, told: str) -> None:
-    """What a reason quotes is left out."""
-    assert gap(why) == told
+def test_gaps_keep_only_their_reason(why: str, kept: str) -> None:
+    """Quoted text is left out."""
+    assert gap(why) == kept
 
 
-def test_captures_are_numbers_and_classes_of_everybody() -> None:
-    """Of what a pattern captured a known key with a number stays, and the class of an exception; no words."""
+def test_captures_are_numbers_and_public_exceptions() -> None:
+    """Known keys with numbers stay, and classes of public exceptions; words do not."""
     said = {"step": "12", "tried": "2.50 GiB", "rank": "zq7", "path": "/home/zq", "exception": "zq.errors.ZqError"}
     said |= {"total": "79.15 GiB; zqhost", "used": "1" * 40, "operation": "zqop", "bytes": "4096"}
     rows = pl.DataFrame({"captures": [json.dumps(said), "no JSON", "[1]", None]})

@@ -44,7 +44,7 @@ def run(*arguments: object) -> int:
 
 
 def test_runs_are_listed_with_their_causes_and_grouped(tmp_path: Path) -> None:
-    """Three alike make a group, which tells the setting that sets them apart."""
+    """Three runs form a group, with the setting that distinguishes them."""
     found = loganalyst.audit([tree(tmp_path / "runs")], tmp_path / "store", jobs=1)
 
     assert found.runs.schema == COLUMNS
@@ -95,7 +95,7 @@ def test_without_a_store_nothing_is_left(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_path_that_is_not_there_costs_itself_only(tmp_path: Path) -> None:
-    """The others are judged, and it is told."""
+    """The others are diagnosed, and the missing path is listed."""
     runs = tree(tmp_path / "runs")
     found = loganalyst.audit([runs, tmp_path / "gone"], tmp_path / "store", jobs=2)
 
@@ -115,8 +115,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert screen.splitlines()[0] == "4 runs   ✗ 3 with a cause   ✓ 1 healthy"
     assert "    3 × The GPU ran out of memory" in screen
     assert run("audit", runs, "--store", store, "--exit-zero", "--format", "json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["schema"], len(told["runs"]), len(told["groups"])) == ("loganalyst/audit/1", 4, 1)
+    data = json.loads(capsys.readouterr().out)
+    assert (data["schema"], len(data["runs"]), len(data["groups"])) == ("loganalyst/audit/1", 4, 1)
     assert run("audit", runs, "--store", store, "--format", "csv") == 1
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["label"] for row in rows] == ["cuda_oom"] * 3 + [""]

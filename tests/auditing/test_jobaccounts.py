@@ -39,7 +39,7 @@ def dump(folder: Path) -> Path:
 
 
 def test_the_node_that_fails_more_than_chance_is_named(tmp_path: Path) -> None:
-    """Counts are exact, by week; nobody else is named."""
+    """Counts are exact, by week; no other node is named."""
     found = loganalyst.audit([dump(tmp_path / "logs")], jobs=1).accounts
     (named,) = found.filter("named").to_dicts()
     (reason,) = found.filter(pl.col("by") == "reason").to_dicts()
@@ -66,7 +66,7 @@ def test_the_node_that_fails_more_than_chance_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_scan_tells_the_node_once(tmp_path: Path) -> None:
+def test_a_scan_reports_the_node_once(tmp_path: Path) -> None:
     """With its jobs, not its runs."""
     sink = Kept()
     (first,) = scan([dump(tmp_path / "logs")], tmp_path / "store", sink, jobs=1).new

@@ -1,4 +1,4 @@
-"""A scan tells what is new, each finding once, whoever is killed in between."""
+"""A scan reports each finding once, even if a process is killed."""
 
 import json
 import os
@@ -43,8 +43,8 @@ class Kept:
         return ids & {json.loads(line)["id"] for line in self.lines}
 
 
-def test_only_new_findings_are_told(tmp_path: Path) -> None:
-    """The first scan tells all, the second nothing, then only the new log."""
+def test_only_new_findings_are_reported(tmp_path: Path) -> None:
+    """The first scan reports all findings, the second none, the third only those of the new log."""
     job(tmp_path / "logs", 1)
     sink = Kept()
     scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1)
@@ -123,7 +123,7 @@ def command(tmp_path: Path, *more: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_and_its_metrics(tmp_path: Path) -> None:
-    """Code 1 with a line of JSON, then 0 without; the metrics stand whole in their file."""
+    """Code 1 with a line of JSON, then 0 without; the file of metrics is complete."""
     job(tmp_path / "logs", 1)
     first = command(tmp_path, "--prometheus", tmp_path / "loganalyst.prom")
     again = command(tmp_path, "--prometheus", tmp_path / "loganalyst.prom")
@@ -137,7 +137,7 @@ def test_the_command_and_its_metrics(tmp_path: Path) -> None:
 
 
 def test_kill_nine_at_any_moment(tmp_path: Path) -> None:
-    """Scans that are killed at random, then one that is not: each finding stands in the file once."""
+    """Scans that are killed at random, then one that is not: the file contains each finding once."""
     found, moments = tmp_path / "found.jsonl", random.Random(7)
     for number in range(4):
         job(tmp_path / "logs", number)

@@ -16,7 +16,7 @@ LOGGED = Logged(STORE, pl.DataFrame({"run_id": [*SETTINGS]}), config(SETTINGS), 
 
 
 def gathered(objective: Objective | None) -> Gathered:
-    """Three runs, of which the second is left out."""
+    """Three runs; the second one is left out."""
     rows = pl.DataFrame({"value": [0.3, 0.2, 0.1], "left_out": [None, "unstable", None]})
     return Gathered(LOGGED, spaced({"lr": [0.1, 0.2, 0.3]}), objective, rows, np.array([False, True, False]))
 

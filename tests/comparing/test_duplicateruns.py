@@ -34,5 +34,5 @@ def test_runs_too_short_to_have_a_curve_are_not_the_same():
     assert same([{"lr": 1}, {"lr": 2}], [0.5, 0.5], steps=1) == ()
 
 
-def test_what_makes_a_print_is_declared():
+def test_the_features_of_a_curve_are_declared():
     assert set(CURVE_FEATURES) <= set(declared())

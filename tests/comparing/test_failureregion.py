@@ -32,13 +32,13 @@ def test_one_condition_is_enough_where_a_second_adds_nothing():
 
 def test_chance_makes_no_corner():
     """Of 40 sweeps in which a third fails by chance 5 % name a corner: six and more have a chance of 1 %."""
-    told = 0
+    found_regions = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
         columns = {"lr": rng.uniform(size=60), "b": rng.choice([1, 2, 3], 60)}
-        told += corners(columns, rng.uniform(size=60) < 0.33) is not None
+        found_regions += corners(columns, rng.uniform(size=60) < 0.33) is not None
 
-    assert told <= 5
+    assert found_regions <= 5
 
 
 def test_there_is_no_corner_where_all_or_none_fail():

@@ -1,4 +1,4 @@
-"""The settings that matter are named in order, those that do not at the stated rate only."""
+"""Importances have the right order; settings without effect are important at the stated rate only."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def asked(space, loss, sign=1.0):
 
 
 def test_the_shares_are_those_of_the_truth():
-    """Parts of the variance in 600 runs: of the rate, the optimiser, the product of rate and batch, and the noise."""
+    """Shares of the variance in 600 runs: of the rate, the optimiser, the product of rate and batch, and the noise."""
     found = asked(*searched(1, 600))
     shares = {i.key: i for i in found.importances}
     at = np.linspace(-2, 2, 100_001)

@@ -1,4 +1,4 @@
-"""The next run: what tells most, and what each outcome would mean."""
+"""The next run: the most informative one, and the meaning of each outcome."""
 
 from dataclasses import replace
 
@@ -23,18 +23,18 @@ def swept(effect, levels=(1e-4, 1e-3, 1e-2)):
     lr, width, _ = (v.ravel() for v in np.meshgrid(levels, [16, 64, 256], range(3)))
     space = spaced({"lr": lr, "width": width})
     loss = effect(np.log10(lr), np.log2(width)) + 0.02 * rng.standard_normal(lr.size)
-    told, model = sensitivity(space.settings, np.arange(lr.size), loss, 1.0)
-    return replace(EMPTY, sensitivity=told, model=model, settings=space.settings_of(int(np.argmin(loss))))
+    effects, model = sensitivity(space.settings, np.arange(lr.size), loss, 1.0)
+    return replace(EMPTY, sensitivity=effects, model=model, settings=space.settings_of(int(np.argmin(loss))))
 
 
-def test_a_best_value_at_the_end_of_its_range_is_gone_beyond():
+def test_the_range_is_extended_if_the_best_value_is_at_its_end():
     (found, *_) = suggestions(swept(lambda lr, _: -lr))
 
     assert (found.kind, found.change, found.base) == ("extend", {"lr": "0.03"}, "/runs/best")
     assert found.outcomes[0][0].startswith("val/loss ends below")
 
 
-def test_nobody_is_sent_into_the_unstable_corner():
+def test_no_suggestion_lies_in_the_unstable_region():
     known = replace(swept(lambda lr, _: -lr), corner=Corner(("lr > 0.01",), 9, 9, 20, 0, 0.001))
 
     assert "extend" not in [s.kind for s in suggestions(known)]
@@ -42,8 +42,8 @@ def test_nobody_is_sent_into_the_unstable_corner():
 
 def test_more_seeds_where_two_groups_are_not_decided():
     same = pl.Series([0, 0, 0, 1, 1, 1])
-    told = [{"lr": "0.1"}] * 3 + [{"lr": "0.2"}] * 3
-    found = seeds(same, [f"r{i}" for i in range(6)], np.array([1.0, 1.1, 1.2, 1.15, 1.25, 1.35]), told, 1.0)
+    settings = [{"lr": "0.1"}] * 3 + [{"lr": "0.2"}] * 3
+    found = seeds(same, [f"r{i}" for i in range(6)], np.array([1.0, 1.1, 1.2, 1.15, 1.25, 1.35]), settings, 1.0)
     (first, *_) = suggestions(replace(EMPTY, seeds=found, paths={f"r{i}": f"/runs/r{i}" for i in range(6)}))
 
     assert first.kind == "seeds"

@@ -35,7 +35,7 @@ def test_pairs_of_equal_settings_are_a_paired_test():
     assert (found.p, found.low, found.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
 
 
-def test_sets_without_equal_settings_are_held_against_each_other_as_a_whole():
+def test_sets_without_equal_settings_are_compared_as_a_whole():
     settings = [{"lr": 0.1 * i} for i in range(8)]
     (found,) = asked(settings, [False] * 4 + [True] * 4, **losses(OLD + NEW))
     expected = ttest_ind(NEW, OLD)
@@ -44,7 +44,7 @@ def test_sets_without_equal_settings_are_held_against_each_other_as_a_whole():
     assert found.p == pytest.approx(expected.pvalue)
 
 
-def test_what_all_new_runs_have_otherwise_is_told_and_parts_no_pairs():
+def test_a_setting_that_differs_in_all_runs_is_reported_and_prevents_no_pairs():
     settings = [{"lr": 0.1 * i, "optimizer": o} for o in ("adamw", "adam") for i in range(4)]
     new = np.array([False] * 4 + [True] * 4)
     runs = {f"r{i}": s for i, s in enumerate(settings)}
@@ -77,12 +77,12 @@ def test_more_failing_runs_are_worse():
 
 def test_equal_sets_are_called_worse_or_better_at_the_stated_rate():
     """Of 60 pairs of sets with two metrics 5 %: nine and more have a chance of 1 in 300."""
-    told = 0
+    significant = 0
     settings = [{"lr": 0.1 * i, "seed": s} for s in range(2) for i in range(3)] * 2
     for seed in range(60):
         noise = np.random.default_rng(seed).standard_normal((2, 12))
         train = {"train_loss_metric": ["loss"] * 12, "train_loss_last": noise[1].tolist()}
         found = asked(settings, [False] * 6 + [True] * 6, **losses(noise[0]), **train)
-        told += any(r.verdict in ("worse", "better") for r in found)
+        significant += any(r.verdict in ("worse", "better") for r in found)
 
-    assert told < 9
+    assert significant < 9

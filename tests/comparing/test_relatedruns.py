@@ -1,4 +1,4 @@
-"""Which runs have anything to do with each other: projects are parted, sweeps never."""
+"""Groups of related runs: projects are split, sweeps never."""
 
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
@@ -43,8 +43,8 @@ def logged(runs: Sequence[Run], folders: Sequence[str] = ()) -> Logged:
     rows = [(r, metric) for r, (_, metrics, _) in zip(ids, runs, strict=True) for metric in metrics]
     points = pl.LazyFrame(rows, schema={"run_id": pl.String, "metric": pl.String}, orient="row")
     values = features(run_id=ids, val_loss_best=[loss for *_, loss in runs])
-    told = config({r: dict(of) for r, (of, *_) in zip(ids, runs, strict=True)})
-    return Logged(SimpleNamespace(points=points), listing, told, values)  # type: ignore[arg-type]
+    run_settings = config({r: dict(of) for r, (of, *_) in zip(ids, runs, strict=True)})
+    return Logged(SimpleNamespace(points=points), listing, run_settings, values)  # type: ignore[arg-type]
 
 
 def grouped(runs: Sequence[Run], folders: Sequence[str] = ()) -> list[list[int]]:
@@ -52,7 +52,7 @@ def grouped(runs: Sequence[Run], folders: Sequence[str] = ()) -> list[list[int]]
 
 
 def test_three_projects_are_three_groups():
-    """The largest first; what each shares with it, of the names that say what is trained."""
+    """The largest first, with the number of common identifying names."""
     runs = [(LANGUAGE, READS, 3.1), (CONTROL, ACTS, None), (IMAGES, SEES, 0.3)] * 2 + [(LANGUAGE, READS, 3.0)]
     first, *others = kin(logged(runs))
 
@@ -105,7 +105,7 @@ def test_runs_of_one_project_stay_together(runs):
 
 
 @pytest.mark.parametrize(("loss", "groups"), [(2.0, [[0, 1, 2], [3, 4, 5]]), (2.1, [[0, 1, 2, 3, 4, 5]])])
-def test_other_settings_alone_part_runs_only_where_the_values_are_apart_too(loss, groups):
+def test_different_settings_split_runs_only_if_the_values_differ_too(loss, groups):
     """By half and more, of three runs each: 3.0 and above against at most 2.0."""
     common = ("train/loss", "val/loss")
     runs = [(LANGUAGE, common, 3.0 + i) for i in range(3)] + [(IMAGES, common, loss - 0.1 * i) for i in range(3)]
@@ -113,8 +113,8 @@ def test_other_settings_alone_part_runs_only_where_the_values_are_apart_too(loss
     assert grouped(runs) == groups
 
 
-def test_without_settings_the_metrics_part_them():
-    """Two names each that say what is trained; one is not enough."""
+def test_without_settings_the_metrics_decide():
+    """With two identifying names each; one is not enough."""
     bare = [({}, (*READS, "val/bleu"), 3.0), ({}, ACTS, None)]
 
     assert grouped(bare) == [[0], [1]]
@@ -122,7 +122,7 @@ def test_without_settings_the_metrics_part_them():
 
 
 def test_runs_that_log_too_little_go_with_their_folder():
-    """And they join no groups that are apart."""
+    """They do not connect unrelated groups."""
     runs = [(LANGUAGE, READS, 3.0)] * 3 + [(CONTROL, ACTS, None)] * 2 + [({}, (), None)] * 2
 
     assert grouped(runs, ["a", "a", "a", "b", "b", "a", "b"]) == [[0, 1, 2, 5], [3, 4, 6]]
@@ -142,7 +142,7 @@ def test_nothing_at_all_is_one_group():
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_a_sweep_never_falls_apart(data):
+def test_a_sweep_is_never_split(data):
     """Whatever settings and metrics some of its runs did not log, and whatever their values, where one logged all."""
     keys = [*LANGUAGE, *CONTROL, *IMAGES]
     whole = dict.fromkeys(keys[: data.draw(st.integers(1, len(keys)))], 1.0)

@@ -25,7 +25,7 @@ def listed(*statuses):
 
 
 @pytest.mark.parametrize("healthy", [0.001, None])
-def test_rival_causes_are_told_apart_by_a_setting_of_one_of_them(healthy):
+def test_a_setting_of_one_of_two_rival_causes_decides_between_them(healthy):
     """A rate that is too high against bad data: the rate of healthy runs, or a third of its own."""
     settings = {"r0": {"lr": 0.03, "dataset": "a"}, **({"r1": {"lr": healthy, "dataset": "a"}} if healthy else {})}
     listing = listed("diagnosis_complete", *(["healthy"] if healthy else []))
@@ -39,7 +39,7 @@ def test_rival_causes_are_told_apart_by_a_setting_of_one_of_them(healthy):
     assert found.outcomes[1][1].startswith("bad_data")
 
 
-def test_where_no_setting_tells_them_apart_the_causes_own_experiment_does():
+def test_without_such_a_setting_the_experiment_of_the_cause_is_used():
     decide = [
         {"kind": "experiment", "what": "train without sample 7", "separates": [], "check": "no NaN after step 400"}
     ]

@@ -1,4 +1,4 @@
-"""Scaling laws: exponents are recovered, intervals hold the truth, and little data is called little."""
+"""Scaling laws over the sizes of runs: verdicts, joint fits, and the compute optimum."""
 
 import numpy as np
 import polars as pl
@@ -51,7 +51,7 @@ def test_both_axes_are_fitted_at_once_where_both_vary():
     assert found.fits[-1].x == "compute"
 
 
-def test_the_largest_run_is_held_against_the_best_for_its_compute():
+def test_the_largest_run_is_compared_with_the_optimum_for_its_compute():
     """The optimum is that of the loss itself along equal compute."""
     n, d = grid()
     found = asked(n, d, chinchilla(n, d)).optimum
@@ -64,7 +64,7 @@ def test_the_largest_run_is_held_against_the_best_for_its_compute():
     assert found.gain[0] == pytest.approx(chinchilla(1e9, 2e10) - least, abs=1e-4)
 
 
-def test_a_run_at_the_optimum_is_well_spent():
+def test_a_run_at_the_optimum_is_well_balanced():
     n, d = grid()
     best, _ = optimum(2e20)
     n, d = np.append(n, best), np.append(d, 2e20 / best)
@@ -81,7 +81,7 @@ def test_a_run_at_the_optimum_is_well_spent():
         (np.geomspace(1e6, 5e6, 8), "too_narrow", "a factor of 5"),
     ],
 )
-def test_little_is_called_little(n, verdict, says):
+def test_too_few_or_too_narrow_sizes_are_not_fitted(n, verdict, says):
     found = asked(n, None, E + A * n**-ALPHA)
 
     assert [f.verdict for f in found.fits] == [verdict]
@@ -95,7 +95,7 @@ def test_an_exponent_lost_in_noise_is_not_determined():
     assert [f.verdict for f in found.fits] == ["undetermined"]
 
 
-def test_sizes_that_grow_together_are_not_told_apart():
+def test_sizes_that_grow_together_are_not_separated():
     n = np.geomspace(1e7, 1e9, 12)
     found = asked(n, 20 * n, chinchilla(n, 20 * n))
 

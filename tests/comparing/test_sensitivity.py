@@ -1,4 +1,4 @@
-"""Where a sweep is best, what it depends on, and when nothing can be told."""
+"""The best levels of a sweep, its interactions, and reasons for no answer."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_the_best_region_holds_the_true_best():
     assert found.predicted[2] > 0.0 - 0.1
 
 
-def test_a_best_value_at_the_end_of_its_range_is_told():
+def test_a_best_value_at_the_end_of_its_range_is_reported():
     found = asked(*grid(lambda lr, width: lr + 0.5 * width))
 
     other = asked(*grid(lambda lr, width: -lr - 0.5 * width))
@@ -52,7 +52,7 @@ def test_what_is_better_higher_is_best_where_it_is_highest():
     assert found.predicted[0] == pytest.approx(0, abs=0.2)
 
 
-def test_the_best_rate_of_each_batch_is_told_where_they_interact():
+def test_the_best_rate_of_each_batch_is_reported_if_they_interact():
     found = asked(*searched(2, 400))
     (first, *_) = found.interactions
     best = {b["at"]: b["best"] for b in first.best}
@@ -85,7 +85,7 @@ def test_settings_that_were_changed_together_are_named():
         ({"lr": [0.1, 0.2] * 5}, [1.0] * 10, "same objective"),
     ],
 )
-def test_it_says_when_nothing_can_be_told(columns, loss, why):
+def test_the_reason_is_given_if_there_is_no_answer(columns, loss, why):
     found = asked(spaced(columns), loss)
 
     assert why in found.why_not

@@ -14,7 +14,7 @@ from tests.comparing.conftest import searched, spaced
     choice=st.booleans(),
 )
 def test_main_effects_are_orthonormal_under_the_levels_as_tried(levels, choice):
-    """And have a mean of 0: their squared coefficients are parts of the variance."""
+    """And have a mean of 0: their squared coefficients are shares of the variance."""
     if len(set(levels)) < 2:
         return
     (setting,) = spaced({"x": [f"v{v}" if choice else v**2 for v in levels]}).settings
