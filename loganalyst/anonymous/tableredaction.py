@@ -85,23 +85,11 @@ COLUMNS: Mapping[str, Mapping[str, Becomes]] = {
         "ended": B.SINCE, "status": B.WORD, "job": B.JOB,
     },
 }  # fmt: skip
-STATUS_WORDS = frozenset(  # states that the program itself assigns
-    [
-        "finished",
-        "stopped_early",
-        "failed",
-        "killed",
-        "preempted",
-        "cancelled",
-        "timeout",
-        "node_fail",
-        "running",
-        "unknown",
-        "scheduled",
-        "started",
-        "completed",
-    ]
-)
+# states that the program itself assigns
+STATUS_WORDS = frozenset({
+    "finished", "stopped_early", "failed", "killed", "preempted", "cancelled", "timeout", "node_fail", "running",
+    "unknown", "scheduled", "started", "completed",
+})  # fmt: skip
 _SHAPES = re.compile(r"[\d\[\](), ]{1,400}")  # `[[4, 1024], [1024]]`
 _QUANTITY = re.compile(r"\d{1,15}(?:\.\d{1,6})?(?: ?[KMGT]i?B)?|[KMGT]?i?B")  # `1.12 GiB`
 _PLAIN = re.compile(r"[\w.:,\[\]+/ -]{1,80}", re.ASCII)  # `torch.optim.AdamW`, `[Float, Float]`

@@ -1,7 +1,6 @@
 """Report the findings that are new since the last scan: each one once, even if the process is killed."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from loganalyst.auditing.jobaccounts import more_than_chance
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS
 from loganalyst.store import Store, lock
-from loganalyst.writing import is_stream, write_whole
 
 SCHEMA_ID = "loganalyst/scan/1"
 RUN_FIELDS = ("cause", "label", "issue", "severity", "confidence", "step", "file", "line", "node", "says", "origin")
@@ -171,60 +169,3 @@ def _named(found: Audit) -> pl.DataFrame:
 def _finding_id(*parts: object) -> str:
     """The id of a finding: unique, and the same in every scan."""
     return blake2b("\0".join(map(str, parts)).encode(errors="replace"), digest_size=8).hexdigest()
-
-
-class File:
-    """A file of findings, one per line."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def add(self, lines: Sequence[str]) -> None:
-        """Append all lines durably, or none. Cut off a partial line that a killed scan left. Raises OSError, and
-        LogAnalystError for a device.
-        """
-        text = "".join(f"{line}\n" for line in lines)
-        if is_stream(self.path):
-            write_whole(self.path, text)
-            return
-        with self.path.open("ab", buffering=0) as file:
-            end = _end_of_last_line(self.path)
-            os.truncate(file.fileno(), end)
-            try:
-                left = memoryview(text.encode())
-                while left:
-                    left = left[file.write(left) :]
-                os.fsync(file.fileno())
-            except BaseException:
-                os.truncate(file.fileno(), end)
-                raise
-
-    def written(self, ids: set[str]) -> set[str]:
-        """The findings among `ids` that the file contains. Raises OSError."""
-        found = set[str]()
-        if self.path.exists() and not is_stream(self.path):
-            with self.path.open("rb") as file:
-                found = {id_ for line in file if line.endswith(b"\n") and (id_ := _id_in(line))}
-        return found & ids
-
-
-def _id_in(line: bytes) -> str | None:
-    """The id of the finding in a line; None if it has none."""
-    try:
-        finding = json.loads(line)
-    except ValueError:
-        return None
-    return str(finding["id"]) if isinstance(finding, dict) and "id" in finding else None
-
-
-def _end_of_last_line(path: Path) -> int:
-    """Number of bytes up to the end of the last complete line."""
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end:
-            start = max(end - (1 << 16), 0)
-            file.seek(start)
-            if (at := file.read(end - start).rfind(b"\n")) >= 0:
-                return start + at + 1
-            end = start
-    return 0

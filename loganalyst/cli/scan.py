@@ -62,11 +62,11 @@ def scan(
     Each finding is a line of JSON. Exits with 1 if there is a new finding, 2 if nothing could be read or another
     scan of the store goes on.
     """
-    from loganalyst.auditing.newfindings import File
+    from loganalyst.auditing.findingsfile import FindingsFile
     from loganalyst.auditing.newfindings import scan as find
 
     began = time.monotonic()
-    sink = File(output) if output else _Stdout()
+    sink = FindingsFile(output) if output else _Stdout()
     try:
         found = find(
             paths,

@@ -8,7 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.auditing.failurecontrasts import adjusted
-from loganalyst.comparing.surfaceterms import Effect, Surface, fit, left_over
+from loganalyst.comparing.surfacefit import Surface, fit, left_over
+from loganalyst.comparing.surfaceterms import Effect
 
 Floats = NDArray[np.float64]
 

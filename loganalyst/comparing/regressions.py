@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.comparing.comparisonresult import Regression
-from loganalyst.comparing.runobjective import MEASURES, SPEED, Measure
+from loganalyst.comparing.runobjective import MEASURES, SPEED, Measure, most_common
 from loganalyst.comparing.settingspace import Space
 
 LEVEL = 0.05  # family-wise error over all metrics
@@ -52,10 +52,8 @@ def _measured(
     """The mean difference within blocks, with its interval by Student's t (analysis of variance with blocks). This
     covers pairs of single runs, several seeds per setting, and two sets without equal settings.
     """
-    names = features[m.name].drop_nulls().value_counts().sort("count", m.name, descending=[True, False])
-    if not names.height:
+    if (metric := most_common(features[m.name])) is None:
         return None
-    metric = str(names[m.name][0])
     value = features[m.value].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     known = np.isfinite(value) & (features[m.name] == metric).fill_null(False).to_numpy()
     old_known, new_known = known & ~new, known & new

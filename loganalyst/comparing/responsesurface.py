@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.comparing import importance, surfaceterms
+from loganalyst.comparing import importance, surfacefit, surfaceterms
 from loganalyst.comparing.settingspace import Setting
-from loganalyst.comparing.surfaceterms import Basis, Effect, Surface
+from loganalyst.comparing.surfacefit import Surface
+from loganalyst.comparing.surfaceterms import Basis, Effect
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -68,12 +69,12 @@ def surface(settings: Sequence[Setting], rows: NDArray[np.int64], objective: Flo
     y = np.arcsinh(np.clip((value - middle) / unit, -MAX_DISTANCE, MAX_DISTANCE))
     unit_y = float(y.std())
     mains = surfaceterms.main_effects(bases, codes)
-    alone = surfaceterms.fit(y / unit_y, mains)
+    alone = surfacefit.fit(y / unit_y, mains)
     crossed = _crossed(alone, y.size)
     pairs = [surfaceterms.product((j, k), bases, settings, codes) for j, k in combinations(crossed, 2)]
     p_pairs = importance.pair_chances(pairs, alone, y / unit_y)
     kept = [e for e, p in zip(pairs, p_pairs, strict=True) if p <= MAX_PRODUCT_P]
-    fitted = surfaceterms.fit(y / unit_y, [*mains, *kept]) if kept else alone
+    fitted = surfacefit.fit(y / unit_y, [*mains, *kept]) if kept else alone
     tested = [
         [mains[j], *(surfaceterms.product((j, k), bases, settings, codes) for k in crossed if k != j)]
         for j in range(len(mains))

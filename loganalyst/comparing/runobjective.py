@@ -84,13 +84,13 @@ def _chosen(features: pl.DataFrame, space: Space) -> tuple[Measure, str, str] | 
         first, why = score, f"{changed} varies, so losses are not comparable"
     elif first.role not in ("val_loss", "val_score"):
         why = "no metric on held-out data is logged"
-    name = (
-        features[first.name]
-        .drop_nulls()
-        .value_counts()
-        .sort("count", first.name, descending=[True, False])[first.name][0]
-    )
-    return first, str(name), why
+    return first, str(most_common(features[first.name])), why
+
+
+def most_common(names: pl.Series) -> str | None:
+    """The most common name; in a tie, the first one in alphabetical order. None if all are NULL."""
+    counts = names.drop_nulls().value_counts().sort("count", names.name, descending=[True, False])
+    return str(counts[names.name][0]) if counts.height else None
 
 
 def _named(store: Store, ids: Sequence[str], metric: str, goal: Goal | None) -> tuple[Measure, str, str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst.auditing.newfindings import File, scan
+from loganalyst.auditing.findingsfile import FindingsFile
+from loganalyst.auditing.newfindings import scan
 from loganalyst.errors import StoreError
 from loganalyst.store import Store, lock
 
@@ -86,9 +87,9 @@ class _Dies(Exception):
 def test_who_dies_while_telling_neither_loses_nor_repeats(tmp_path: Path, written: bool) -> None:
     """Whether the line was in the file or not: in the end it is there once."""
     job(tmp_path / "logs", 1)
-    file = File(tmp_path / "found.jsonl")
+    file = FindingsFile(tmp_path / "found.jsonl")
 
-    class Dying(File):
+    class Dying(FindingsFile):
         def add(self, lines: Sequence[str]) -> None:
             if written:
                 super().add(lines)
