@@ -32,7 +32,7 @@ def test_verify_exits_with_0_only_if_fixed(old, new, code):
 
 def test_verify_of_a_healthy_run_is_a_misuse(capsys):
     assert run("verify", NEW, OLD) == 2
-    assert "nothing was found in this run that a fix could mend (healthy)" in capsys.readouterr().err
+    assert "nothing was found in this run that could be fixed (healthy)" in capsys.readouterr().err
 
 
 def test_verify_prints_json_that_fits_its_schema(capsys):

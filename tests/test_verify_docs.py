@@ -55,5 +55,5 @@ def test_the_constants_told_are_those_in_force():
 
     failed = kinds().failed
     assert (failed.count, failed.different, failed.same, kinds().too_many) == (3, -2.2, -0.7, 8)
-    assert "take 2.2 from its log-odds, the same one three times only 0.7" in PAGE
-    assert "eight things or more" in PAGE
+    assert "lower the log-odds by 2.2. The same fix three times lowers them by only 0.7" in PAGE
+    assert "eight changes or more" in PAGE

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst import writing
-from loganalyst.auditing.newfindings import File
+from loganalyst.auditing.findingsfile import FindingsFile
 from loganalyst.errors import LogAnalystError
 
 RUN = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
@@ -155,9 +155,9 @@ def test_a_script_that_cannot_be_written_leaves_no_empty_file(tmp_path: Path) ->
 def test_findings_are_added_whole_or_not_at_all(tmp_path: Path) -> None:
     """A write that does not fit leaves the old lines; so the findings are reported again, and each is written once."""
     file = tmp_path / "findings.jsonl"
-    File(file).add(["a" * 100])
-    code = "from loganalyst.auditing.newfindings import File; from pathlib import Path; import sys; "
-    code += f"File(Path(sys.argv[1])).add(['b' * {LIMIT - 200}, 'c' * 300])"
+    FindingsFile(file).add(["a" * 100])
+    code = "from loganalyst.auditing.findingsfile import FindingsFile; from pathlib import Path; import sys; "
+    code += f"FindingsFile(Path(sys.argv[1])).add(['b' * {LIMIT - 200}, 'c' * 300])"
     told = full(sys.executable, "-c", code, file)
 
     assert "File too large" in told.stderr
@@ -166,8 +166,8 @@ def test_findings_are_added_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_findings_for_a_device(tmp_path: Path) -> None:
     """It keeps nothing that could be looked up or cut off."""
-    sink = File(Path("/dev/null"))
+    sink = FindingsFile(Path("/dev/null"))
     sink.add(["{}"])
-    assert sink.told({"1"}) == set()
+    assert sink.written({"1"}) == set()
     with pytest.raises(LogAnalystError, match="No space left on device"):
-        File(Path("/dev/full")).add(["{}"])
+        FindingsFile(Path("/dev/full")).add(["{}"])

@@ -1,4 +1,4 @@
-"""Every run of some trees: what changed is read and judged, in processes of their own, into a store."""
+"""Audit every run below some folders: read and judge each run that changed, in helper processes, into a store."""
 
 import os
 import tempfile
@@ -26,14 +26,16 @@ from loganalyst.store.ledger import DamagedError
 
 @dataclass(frozen=True, repr=False)
 class Audit(Short):
-    """What is known of the runs below some paths.
+    """The result of an audit of the runs below some paths.
 
-    `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
-    failed alike (`groups.COLUMNS`); `contrasts` one row a setting or node that failed runs have and healthy ones have
-    not (`contrasts.COLUMNS`); `accounts` one row a node, user, partition or reason of the scheduler's jobs
-    (`accounts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed, left out as
-    copies; `faults` why reports could not be written, and what of the store was lost. `copies` are the runs left out,
-    each with the file it is a copy of, by path.
+    - `runs`: one row per run, the worst first (columns: `runlist.COLUMNS`).
+    - `groups`: one row per group of runs that failed alike (`failuregroups.COLUMNS`).
+    - `contrasts`: one row per setting or node that is more common in failed runs than in healthy runs
+      (`failurecontrasts.COLUMNS`).
+    - `accounts`: one row per node, user, partition or reason of the scheduler's jobs (`jobaccounts.COLUMNS`).
+    - `counts`: how many runs were read, unchanged, judged, reported, failed, or skipped as copies.
+    - `faults`: why a report could not be written, and which data of the store was lost.
+    - `copies`: (path, original file) of each skipped copy, sorted by path.
 
     >>> import loganalyst as la
     >>> found = la.audit([], jobs=1)  # no run at all
@@ -51,7 +53,7 @@ class Audit(Short):
 
     @property
     def nodes(self) -> pl.DataFrame:
-        """The runs by node (`nodes.COLUMNS`), those that fail most surely first.
+        """The runs by node (`nodefailures.COLUMNS`), the most significant failures first.
 
         >>> import loganalyst as la
         >>> la.audit([], jobs=1).nodes.columns[:3]
@@ -84,17 +86,21 @@ def audit(
     slurm: bool = False,
     trust_run_settings: bool = False,
 ) -> Audit:
-    """Read and judge every run at or below `paths` that changed since the last time.
+    """Read and judge every run at or below `paths` that changed since the last audit.
 
-    `store` is the folder that remembers (None: nothing is kept), `jobs` the number of processes (None: one a
-    processor), `seconds` what a run may take; `full` reads all anew. `reports` is a folder that gets an HTML report of
-    each run with a fault, where it has no current one; `Audit.runs` then tells its path in a column `report`. `watch`
-    is told each outcome, and how many there will be where that is known. A run that cannot be read, takes too long, or
-    takes too much memory costs itself only: its status is `unreadable`. The work is done by processes of this machine,
-    by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. With `trust_run_settings` a loganalyst.yaml
-    that lies in a run is obeyed, too. `writes` are files that the caller is going to
-    write. Raises StoreError where the store or the folder of reports cannot be used, LogAnalystError where a cluster
-    cannot, and where something that is to be written lies in a run.
+    - `store`: the folder that keeps the results (None: nothing is kept).
+    - `jobs`: the number of processes (None: one per processor), or of SLURM jobs with `slurm`.
+    - `seconds`: time limit per run. A run that exceeds it or its share of memory, or that cannot be read, gets the
+      status `unreadable`; the other runs are not affected.
+    - `full`: read all runs again.
+    - `reports`: a folder for an HTML report of each failed run. `Audit.runs` then has its path in the column `report`.
+    - `writes`: files that the caller is going to write; none may lie in a run.
+    - `watch`: called with each outcome, and with the total where it is known.
+    - `scheduler`, `slurm`: use the workers of a dask scheduler, or SLURM jobs, instead of local processes.
+    - `trust_run_settings`: also obey a loganalyst.yaml that lies in a run.
+
+    Raises StoreError if the store or the report folder cannot be used. Raises LogAnalystError if a cluster cannot be
+    used, or if an output file lies in a run.
 
     >>> import loganalyst as la
     >>> la.audit(["fixtures/runs/nan-lr"], jobs=1).runs["issue"].item()
@@ -105,46 +111,46 @@ def audit(
     below.refuse([store, reports, *writes])
     processes = processors() if slurm else jobs or processors()
     limits = Limits(seconds, share(_memory(), processes))
-    with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
-        kept, counts, copies = Store(folder), Counter[str](), list[tuple[str, str]]()
-        met: dict[str, Outcome | None] = {}  # those that failed; to hold the others would slow a scan of many
-        for outcome in kept.readings(
+    with _store_folder(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
+        opened, counts, copies = Store(folder), Counter[str](), list[tuple[str, str]]()
+        failures: dict[str, Outcome | None] = {}  # None: read; keeping those outcomes would slow a scan of many runs
+        for outcome in opened.readings(
             below, processes, limits, full=full, trust_run_settings=trust_run_settings, workers=workers
         ):
             counts[outcome.what] += 1
             if outcome.what == "copy":
                 copies.append((outcome.path, outcome.why))
             else:
-                met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
+                failures[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             if watch:
                 watch(outcome, None)
-        kept.refuse([reports, *writes])  # job logs that were joined are known by now
-        wanted = {id_ for id_, failure in met.items() if failure is None}
-        faults, mine = list[str](), kept.of(wanted)
-        if total := kept.unjudged(wanted).height:
+        opened.refuse([reports, *writes])  # again: job logs that were joined to runs are known only now
+        wanted = {id_ for id_, failure in failures.items() if failure is None}
+        faults, selected = list[str](), opened.of(wanted)
+        if total := opened.unjudged(wanted).height:
             try:
-                for outcome in kept.judgings(wanted, processes, limits, workers=workers):
+                for outcome in opened.judgings(wanted, processes, limits, workers=workers):
                     counts[outcome.what] += 1
                     if watch:
                         watch(outcome, total)
             except DamagedError as error:  # the store was damaged since it was read
                 faults.append(str(error))
-        runs = listing(mine, wanted, list(filter(None, met.values())))
+        runs = listing(selected, wanted, list(filter(None, failures.values())))
         if reports is not None:
-            for outcome in write(mine, runs, Path(reports), processes, limits):
+            for outcome in write(selected, runs, Path(reports), processes, limits):
                 counts[outcome.what] += 1
                 faults += [outcome.why] if outcome.why else []
                 if watch:
                     watch(outcome, None)
             runs = linked(runs, Path(reports))
-        config = mine.config
-        accounted = accounts(pl.concat([mine.jobs.drop("run_id").collect(), dumped_jobs(below.paths)]))
+        config = selected.config
+        accounted = accounts(pl.concat([selected.jobs.drop("run_id").collect(), dumped_jobs(below.paths)]))
         groups_, contrasts_ = groups(runs, config), contrasts(runs, config)
-        return Audit(runs, groups_, contrasts_, accounted, counts, (*kept.faults, *faults), tuple(sorted(copies)))
+        return Audit(runs, groups_, contrasts_, accounted, counts, (*opened.faults, *faults), tuple(sorted(copies)))
 
 
 def _memory() -> float | None:
-    """Bytes of memory the machine has; None where it does not tell."""
+    """Bytes of memory of this machine; None where the system does not report it."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
@@ -155,7 +161,7 @@ def _memory() -> float | None:
 def _workers(
     scheduler: str | None, jobs: int | None, store: str | Path | None, *, slurm: bool
 ) -> Iterator[Workers | None]:
-    """Who does the work; None for processes of this machine."""
+    """The workers of a cluster; None for processes of this machine."""
     if scheduler is None and not slurm:
         yield None
         return
@@ -168,8 +174,8 @@ def _workers(
 
 
 @contextmanager
-def _kept(store: str | Path | None) -> Iterator[Path]:
-    """The store's folder; one that is gone afterwards where none is named."""
+def _store_folder(store: str | Path | None) -> Iterator[Path]:
+    """The folder of the store; without a store a temporary folder, which is deleted afterwards."""
     if store is not None:
         yield Path(store)
         return

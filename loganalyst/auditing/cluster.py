@@ -1,9 +1,9 @@
-"""The work of an audit on the workers of a dask cluster, or of jobs that SLURM starts.
+"""Run the work of an audit on the workers of a dask cluster, or in SLURM jobs.
 
-Runs and store lie where all machines see them under the same path. A worker writes a run's big tables under names of
-its own below the store's `tmp/` and hands back the rest; who asked is the only one that puts anything into its place,
-under the store's lock, as it does with processes of its own. So a worker that dies leaves nothing but files that nobody
-names; its runs are done again by others, and an answer that comes twice or too late is nobody's.
+All machines see the runs and the store under the same paths. A worker writes the big tables of a run under unique
+names below the store's `tmp/`, and returns the rest. Only the process that started the audit moves files into place,
+under the store's lock, as for local processes. A worker that dies therefore leaves only unreferenced files; another
+worker repeats its runs, and a late or second answer is dropped.
 """
 
 import os
@@ -20,19 +20,19 @@ from loganalyst.limits import Limits, share
 from loganalyst.processes import Crew, Item, Ready, Result
 from loganalyst.store import Store, judgedrows
 
-JOBS = 8  # of SLURM, where no number is given
-DEFAULTS = {"cores": 1, "memory": "4GB"}  # of a job, where dask's own configuration says nothing
-PATIENCE = 60.0  # seconds to wait for a scheduler's first worker; the queue of SLURM may take as long as it likes
-QUEUED = 2  # items given out for each thread of a worker: the one it is at, and the next
-LOOK = 5.0  # seconds between two looks at how many workers there are
+DEFAULT_SLURM_JOBS = 8
+SLURM_JOB_DEFAULTS = {"cores": 1, "memory": "4GB"}  # where the configuration of dask sets nothing
+MAX_WAIT_S = 60.0  # for the first worker of a scheduler; a SLURM queue has no limit
+ITEMS_PER_THREAD = 2  # items submitted per worker thread: the current one, and the next one
+WORKER_POLL_S = 5.0  # seconds between two counts of the workers
 
 
 class Cluster:
-    """Does items on the workers of a dask `client`, for each thread of a worker in a process with limits of its own."""
+    """Process items on the workers of a dask `client`. Each worker thread uses one process, with its own limits."""
 
-    def __init__(self, client: Any, patience: float | None = PATIENCE) -> None:
-        self._client, self._patience = client, patience  # None: workers may take as long as they like to come
-        self._looked, self._seen, self._room = float("-inf"), time.monotonic(), 0
+    def __init__(self, client: Any, max_wait: float | None = MAX_WAIT_S) -> None:
+        self._client, self._max_wait = client, max_wait  # None: wait for workers without a limit
+        self._polled_at, self._seen_at, self._capacity = float("-inf"), time.monotonic(), 0
 
     def each(
         self,
@@ -41,8 +41,8 @@ class Cluster:
         died: Callable[[Item, str], Result],
         limits: Limits,
     ) -> Iterator[Result]:
-        """As `processes.each`. The item of a worker that died is done again by another one; `died` gives the result of
-        an item that several workers died at. Raises LogAnalystError where the scheduler goes away.
+        """As `processes.each`. If a worker dies, another worker repeats its item. `died` gives the result of an item
+        that killed several workers. Raises LogAnalystError if the scheduler goes away.
         """
         busy: dict[Any, Item] = {}
         left = iter(items)
@@ -58,28 +58,28 @@ class Cluster:
                 for future in self._done(list(busy)):
                     yield self._result(future, busy.pop(future), died)
         finally:
-            with suppress(Exception):  # where the scheduler is gone there is nothing to end
+            with suppress(Exception):  # a scheduler that is gone has nothing to cancel
                 self._client.cancel(list(busy))
                 self._client.run(_dismiss, on_error="ignore")
 
     def _places(self) -> int:
-        """How many items may be given out. Raises LogAnalystError where workers are gone for longer than is waited."""
+        """How many items may be submitted. Raises LogAnalystError if all workers are gone for too long."""
         now = time.monotonic()
-        if now - self._looked > LOOK:
+        if now - self._polled_at > WORKER_POLL_S:
             threads = sum(self._client.nthreads().values())
-            self._seen = now if threads or self._patience is None else self._seen
-            if now - self._seen > (self._patience or now):
-                raise LogAnalystError(self._client.scheduler.address, "has no workers any more", "start `dask worker`")
-            self._looked, self._room = now, QUEUED * max(1, threads)
-        return self._room
+            self._seen_at = now if threads or self._max_wait is None else self._seen_at
+            if now - self._seen_at > (self._max_wait or now):
+                raise LogAnalystError(self._client.scheduler.address, "has no workers left", "start `dask worker`")
+            self._polled_at, self._capacity = now, ITEMS_PER_THREAD * max(1, threads)
+        return self._capacity
 
     def _done(self, busy: list[Any]) -> Iterable[Any]:
-        """Those that are done, as soon as one is."""
+        """Wait until a future is done; return all that are done."""
         from distributed import wait
 
         while True:
             with suppress(TimeoutError):
-                found: Iterable[Any] = wait(busy, timeout=LOOK, return_when="FIRST_COMPLETED").done
+                found: Iterable[Any] = wait(busy, timeout=WORKER_POLL_S, return_when="FIRST_COMPLETED").done
                 return found
             self._places()
 
@@ -89,9 +89,11 @@ class Cluster:
         try:
             result: Result = future.result()
         except KilledWorker as error:
-            return died(item, f"{error.allowed_failures + 1} workers died while they were at it")
+            return died(item, f"{error.allowed_failures + 1} workers died while they processed it")
         except (CancelledError, OSError) as error:
-            raise LogAnalystError(self._client.scheduler.address, f"the cluster went away ({error})") from None
+            raise LogAnalystError(
+                self._client.scheduler.address, f"the connection to the cluster was lost ({error})"
+            ) from None
         return result
 
 
@@ -101,7 +103,7 @@ _crews: dict[int, tuple[object, Crew[Any, Any]]] = {}  # of each thread of a wor
 def _attempt(
     function: Callable[[Item], Result], item: Item, died: Callable[[Item, str], Result], seconds: float
 ) -> Result:
-    """On a worker: the function of an item, in a process that outlives it, so that limits cost nobody else."""
+    """On a worker: process an item in a helper process, which later items reuse. Its limits affect no other item."""
     limits = Limits(seconds, _memory())
     thread, purpose = threading.get_ident(), (function, limits)
     before, crew = _crews.get(thread, (None, None))
@@ -116,7 +118,7 @@ def _attempt(
 
 
 def _memory() -> float:
-    """What a run may take of this worker's memory."""
+    """Bytes of this worker's memory that one run may use."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -124,46 +126,49 @@ def _memory() -> float:
 
 
 def _dismiss() -> None:
-    """On a worker: end what was kept for the next item."""
+    """On a worker: stop the processes that were kept for the next items."""
     while _crews:
         with suppress(KeyError):
             _crews.popitem()[1][1].stop()
 
 
 @contextmanager
-def connected(address: str, store: Path) -> Iterator[Cluster]:
+def connected(address: str, store: Path, max_wait: float = MAX_WAIT_S) -> Iterator[Cluster]:
     """The workers of the scheduler at `address`, which must see the store.
 
-    Raises LogAnalystError where dask.distributed is not installed, nobody answers, no worker comes, or the workers have
-    another version or do not see the store.
+    Raises LogAnalystError if dask.distributed is not installed, the scheduler does not answer, no worker appears, a
+    worker has another version, or a worker does not see the store.
     """
     with _missing("--scheduler", "dask.distributed"):
         from distributed import Client
     try:
-        client = Client(address, timeout=PATIENCE)
+        client = Client(address, timeout=max_wait)
     except (OSError, ValueError) as error:
         raise LogAnalystError(address, f"no scheduler answers ({error})", "tcp://HOST:8786 is the usual form") from None
     with client:
-        _ready(client, store, PATIENCE)
+        _check_workers(client, store, max_wait)
         yield Cluster(client)
 
 
 @contextmanager
 def slurm(jobs: int | None, store: Path) -> Iterator[Cluster]:
-    """Workers in `jobs` jobs of SLURM, which end afterwards; queue, account, memory and time of a job are those of
-    dask's own configuration (`jobqueue.slurm`). Raises LogAnalystError as `connected`, and where no job can be sent.
+    """Workers in `jobs` SLURM jobs, which are cancelled afterwards. The configuration of dask (`jobqueue.slurm`) sets
+    the queue, account, memory and time of a job. Raises LogAnalystError as `connected`, and if no job can be submitted.
     """
     with _missing("--slurm", "dask-jobqueue"):
         import dask
         from dask_jobqueue import SLURMCluster
         from distributed import Client
-    told = {name: dask.config.get(f"jobqueue.slurm.{name}", None) or value for name, value in DEFAULTS.items()}
+    options = {
+        name: dask.config.get(f"jobqueue.slurm.{name}", None) or value for name, value in SLURM_JOB_DEFAULTS.items()
+    }
     with ExitStack() as stack:
         try:
-            started = stack.enter_context(SLURMCluster(**told))
-            started.adapt(minimum_jobs=jobs or JOBS, maximum_jobs=jobs or JOBS)  # a job that ends has another follow
+            started = stack.enter_context(SLURMCluster(**options))
+            count = jobs or DEFAULT_SLURM_JOBS
+            started.adapt(minimum_jobs=count, maximum_jobs=count)  # replaces a job that ends
             client = stack.enter_context(Client(started))
-            _ready(client, store, None)
+            _check_workers(client, store, None)
         except (OSError, RuntimeError, ValueError) as error:
             raise LogAnalystError("SLURM", f"no workers can be started ({error})", "see docs/scaling.md") from None
         yield Cluster(client, None)
@@ -177,21 +182,21 @@ def _missing(option: str, package: str) -> Iterator[None]:
         raise LogAnalystError(option, f"{package} is not installed", how_to_install("cluster")) from None
 
 
-def _ready(client: Any, store: Path, patience: float | None) -> None:
-    """Wait for a worker, and see that all are what is needed."""
+def _check_workers(client: Any, store: Path, max_wait: float | None) -> None:
+    """Wait for a worker; check that all workers have our version and see the store."""
     address = client.scheduler.address
     try:
-        client.wait_for_workers(1, timeout=patience)
+        client.wait_for_workers(1, timeout=max_wait)
     except TimeoutError:
-        raise LogAnalystError(address, f"no worker within {PATIENCE:g} s", "start `dask worker` for it") from None
-    Store(store).ingest([])  # makes what is not there yet
+        raise LogAnalystError(address, f"no worker within {max_wait:g} s", "start `dask worker` for it") from None
+    Store(store).ingest([])  # creates the missing folders
     probe = store / "tmp" / f"seen-{uuid4().hex}"
     probe.touch()
-    told = client.run(_facts, str(probe.absolute()), on_error="return")
+    answers = client.run(_facts, str(probe.absolute()), on_error="return")
     probe.unlink(missing_ok=True)
-    for worker, facts in told.items():
+    for worker, facts in answers.items():
         if isinstance(facts, BaseException):
-            raise LogAnalystError(worker, f"cannot work for us ({facts})", "install loganalyst for its Python")
+            raise LogAnalystError(worker, f"cannot do this work ({facts})", "install loganalyst for its Python")
         version, sees = facts
         if version != judgedrows.version():
             raise LogAnalystError(worker, f"has version {version}", f"{judgedrows.version()} is needed, as here")
@@ -202,5 +207,5 @@ def _ready(client: Any, store: Path, patience: float | None) -> None:
 
 
 def _facts(probe: str) -> tuple[str, bool]:
-    """On a worker: its version of the program and its rules, and whether it sees a file of the store."""
+    """On a worker: the version of its program and rules, and whether it sees the file `probe` of the store."""
     return judgedrows.version(), os.path.exists(probe)

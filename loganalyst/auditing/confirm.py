@@ -1,4 +1,4 @@
-"""The truth about a run as its user knows it, kept in a store; benches and the fitting of weights read it."""
+"""Record the true cause of a run, as the user knows it, in a store. Benchmarks and weight fitting read it."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,9 +19,9 @@ def confirm(
 ) -> Truth:
     """Record the true cause of a run: the id of a rule, a common label, or `none` for a healthy run.
 
-    `run` is a path, or the id (or its unique beginning) of a run in the store. What was confirmed before stays in the
-    store, but the newest counts. Nothing is written into the run. Raises RuleError for a cause that does not exist,
-    SourceError for a run that does not, StoreError.
+    `run` is a path, or the id (or a unique prefix of it) of a run in the store. Earlier entries stay in the store, but
+    the newest one counts. Nothing is written into the run. Raises RuleError for an unknown cause, SourceError for an
+    unknown run, and StoreError.
 
     >>> import tempfile
     >>> import loganalyst as la
@@ -36,9 +36,9 @@ def confirm(
         raise RuleError(
             cause, "is no cause", nearest(cause, names) or "`loganalyst rules list` names them; none = healthy"
         )
-    kept = store if isinstance(store, Store) else Store(store)
-    id_, path = kept.find(run)
-    guard.check([kept.path], [guard.Read(path)])
+    opened = store if isinstance(store, Store) else Store(store)
+    id_, path = opened.find(run)
+    guard.check([opened.path], [guard.Read(path)])
     label = known[cause].label if cause in known else HEALTHY if cause == NONE else cause
     truth = Truth(id_, path, cause if cause in known else None, label, note, datetime.now(UTC))
     columns = {
@@ -49,11 +49,11 @@ def confirm(
         "note": note,
         "time": truth.time,
     }
-    kept.keep("truths", pl.DataFrame([columns], schema_overrides={"cause": pl.String}))
+    opened.keep("truths", pl.DataFrame([columns], schema_overrides={"cause": pl.String}))
     return truth
 
 
 def truths(store: str | Path | Store) -> list[tuple[str, str]]:
-    """(path of a run, its true label) of all that was confirmed, in order of path; `healthy` is a label too."""
-    kept = store if isinstance(store, Store) else Store(store)
-    return [(path, label) for path, label in kept.truths.select("path", "label").sort("path").collect().iter_rows()]
+    """(path, true label) of each confirmed run, sorted by path; `healthy` is also a label."""
+    opened = store if isinstance(store, Store) else Store(store)
+    return [(path, label) for path, label in opened.truths.select("path", "label").sort("path").collect().iter_rows()]

@@ -1,31 +1,32 @@
-"""Runs that failed alike: the same cause, and for errors in a text the same message but for its numbers and paths."""
+"""Group runs that failed alike: the same cause, and the same log message apart from numbers and paths."""
 
 import polars as pl
 
 # fmt: off
 COLUMNS = pl.Schema({
     "label": pl.String(), "cause": pl.String(), "issue": pl.String(), "severity": pl.String(),
-    "like": pl.String(),  # the message they share; NULL where the cause is not an error in a text
+    "like": pl.String(),  # the message they share; NULL where the cause is not an error in a log
     "runs": pl.Int64(), "confidence": pl.Float64(),  # the mean
-    "node": pl.String(), "on_node": pl.Int64(),  # the node most of them name, and how many do
-    "settings": pl.List(pl.String()),  # `key = value` that they share and most other runs have not
-    "example": pl.String(), "members": pl.List(pl.String()),  # the surest one's path; the ids of all
+    "node": pl.String(), "on_node": pl.Int64(),  # the most common node, and how many runs name it
+    "settings": pl.List(pl.String()),  # `key = value` that the group shares and most other runs do not have
+    "example": pl.String(), "members": pl.List(pl.String()),  # path of the surest run; ids of all
 })
 # fmt: on
-VARIABLE = (  # what differs from run to run in a message that is the same; order counts
-    (r"0[xX][0-9a-fA-F]+", "#"),
-    (r"(?:[A-Za-z]:)?(?:[/\\][\w.@+=-]+){2,}", "PATH"),
-    (r"\d+(?:[.,:]\d+)*(?:[eE][+-]?\d+)?", "#"),
+VARIABLE_TEXT = (  # text that differs between runs with the same message; the order counts
+    (r"0[xX][0-9a-fA-F]+", "#"),  # `0x7f3a`
+    (r"(?:[A-Za-z]:)?(?:[/\\][\w.@+=-]+){2,}", "PATH"),  # `/data/train/1.pt`, `C:\data\1.pt`
+    (r"\d+(?:[.,:]\d+)*(?:[eE][+-]?\d+)?", "#"),  # `12`, `1.5e-3`, `10:32:01`
 )
-SHARED, ELSEWHERE = 0.9, 0.5  # a setting tells a group apart: of its runs at least, of all others at most
-SETTINGS = 3
-ALIKE = 3  # runs from which on a setting they share says something
+# a setting distinguishes a group if at least this share of its runs, and at most that share of the others, have it
+MIN_SHARE_IN_GROUP, MAX_SHARE_ELSEWHERE = 0.9, 0.5
+MAX_SETTINGS = 3
+MIN_RUNS_FOR_SETTINGS = 3  # a setting that fewer runs share may be chance
 MEMBERS = ("label", "cause", "like")
 
 
 def groups(runs: pl.DataFrame, config: pl.LazyFrame) -> pl.DataFrame:
     """The groups among `runs` (an audit's listing), the largest first; `config` has the runs' settings."""
-    failed = runs.filter(pl.col("cause").is_not_null()).with_columns(like=_like())
+    failed = runs.filter(pl.col("cause").is_not_null()).with_columns(like=_message())
     nodes = (
         failed.drop_nulls("node").group_by(*MEMBERS, "node").agg(on_node=pl.len().cast(pl.Int64))
         .sort("on_node", "node", descending=[True, False]).unique(MEMBERS, keep="first", maintain_order=True)
@@ -40,16 +41,16 @@ def groups(runs: pl.DataFrame, config: pl.LazyFrame) -> pl.DataFrame:
     return found.sort("runs", "confidence", "cause", descending=[True, True, False])
 
 
-def _like() -> pl.Expr:
-    """The message without what differs from run to run; only where the cause was found in a text."""
-    told = pl.col("says")
-    for pattern, place in VARIABLE:
-        told = told.str.replace_all(pattern, place)
-    return pl.when(pl.col("line").is_not_null()).then(told)
+def _message() -> pl.Expr:
+    """The message without its variable text; NULL unless the cause was found in a log line."""
+    message = pl.col("says")
+    for pattern, place in VARIABLE_TEXT:
+        message = message.str.replace_all(pattern, place)
+    return pl.when(pl.col("line").is_not_null()).then(message)
 
 
 def _settings(members: pl.Series, config: pl.LazyFrame, runs: int) -> list[list[str]]:
-    """For each group the settings that its runs share and most others have not."""
+    """For each group, the settings that its runs share and most other runs do not have."""
     every = config.select("run_id", "key", "value").unique().collect()
     group = pl.DataFrame({"group": range(len(members)), "run_id": members}).explode("run_id")
     sizes = group.group_by("group").agg(size=pl.len())
@@ -57,11 +58,12 @@ def _settings(members: pl.Series, config: pl.LazyFrame, runs: int) -> list[list[
     held = every.join(group, on="run_id").group_by("group", "key", "value").agg(here=pl.len())
     share = pl.col("here") / pl.col("size")
     others = (pl.col("all") - pl.col("here")) / (runs - pl.col("size"))
-    told = (
+    found = (
         held.join(sizes, on="group").join(everywhere, on=["key", "value"])
-        .filter(pl.col("size") >= ALIKE, pl.col("size") < runs, share >= SHARED, others <= ELSEWHERE)
+        .filter(pl.col("size") >= MIN_RUNS_FOR_SETTINGS, pl.col("size") < runs)
+        .filter(share >= MIN_SHARE_IN_GROUP, others <= MAX_SHARE_ELSEWHERE)
         .sort(others, "key").group_by("group", maintain_order=True)
-        .agg(pl.format("{} = {}", "key", "value").head(SETTINGS).alias("settings"))
+        .agg(pl.format("{} = {}", "key", "value").head(MAX_SETTINGS).alias("settings"))
     )  # fmt: skip
-    by_group = dict(told.iter_rows())
+    by_group = dict(found.iter_rows())
     return [by_group.get(i, []) for i in range(len(members))]

@@ -1,4 +1,4 @@
-"""What the verified fixes of a store teach: a cause whose fixes failed again and again is lowered, and said to be."""
+"""Learn from the verified fixes in a store: a cause whose fixes failed repeatedly gets a lower confidence."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,12 +13,12 @@ from loganalyst.pipeline import lowered
 from loganalyst.store import Store
 
 NO_CHANGE = "no change that is logged"
-MOST = 3  # changes named as the fix that was tried
+MAX_CHANGES_NAMED = 3
 
 
 def learned(found: Verification, store: Store) -> Verification:
     """Record the outcome in the store, and lower the causes of the new run whose fixes failed in its lineage."""
-    store.heal()  # what is damaged of these is lost, and `store.faults` says so
+    store.heal()  # drops damaged rows; `store.faults` reports them
     past = store.verifications.collect()
     line = lineage(found.old.run, past)
     guard.check([store.path], map(guard.of_run, (found.old.run, found.new.run)))
@@ -28,18 +28,18 @@ def learned(found: Verification, store: Store) -> Verification:
 
 
 def lineage(run: Run, past: pl.DataFrame) -> str:
-    """What runs of one experiment have in common: that of an earlier verification in which this run was the new one,
-    else the tracker's project, else the folder the run lies in.
+    """The experiment that a run belongs to: the lineage of an earlier verification with this run as the new one, else
+    the tracker's project, else the run's folder.
     """
     before = past.filter(run_id=run.id)
     if before.height:
         return str(before["lineage"][-1])
-    own = run.config.filter(pl.col("key").is_in(["_wandb.project", "mlflow.experiment_name"]))["value"].drop_nulls()
-    return f"project {own[-1]}" if len(own) else f"folder {run.path.absolute().parent}"
+    project = run.config.filter(pl.col("key").is_in(["_wandb.project", "mlflow.experiment_name"]))["value"].drop_nulls()
+    return f"project {project[-1]}" if len(project) else f"folder {run.path.absolute().parent}"
 
 
 def _rows(found: Verification, line: str) -> pl.DataFrame:
-    """One row a cause of the old run."""
+    """One row per cause of the old run."""
     now = datetime.now(UTC)
     return pl.DataFrame([
         {
@@ -52,14 +52,14 @@ def _rows(found: Verification, line: str) -> pl.DataFrame:
 
 
 def tried(check: CauseCheck, found: Verification) -> str:
-    """What was changed to mend a cause, in words; where nothing of its kind was, what else was."""
+    """The changes that were made to fix a cause, in words; other changes where no relevant one was made."""
     others = found.new.baseline.changes if found.new.baseline else ()
-    told = [f"{c.key} {c.before} → {c.after}" for c in (check.changes or others)[:MOST]]
-    return ", ".join(told) or NO_CHANGE
+    texts = [f"{c.key} {c.before} → {c.after}" for c in (check.changes or others)[:MAX_CHANGES_NAMED]]
+    return ", ".join(texts) or NO_CHANGE
 
 
 def _failed(history: pl.DataFrame) -> dict[str, list[str]]:
-    """The fixes that failed since the cause was last mended, by cause; a fix that was not applied did not fail."""
+    """The fixes that failed since the cause was last fixed, by cause. A fix that was not applied did not fail."""
     found: dict[str, list[str]] = {}
     for cause, outcome, applied, fix in history.select("cause", "outcome", "applied", "fix").iter_rows():
         if outcome == "fixed":
@@ -70,7 +70,7 @@ def _failed(history: pl.DataFrame) -> dict[str, list[str]]:
 
 
 def _lowered(found: Verification, failed: dict[str, list[str]], rule: FailedFixes) -> Verification:
-    """The verification with the causes of its new run lowered and ranked anew."""
+    """The verification with the causes of its new run lowered and ranked again."""
     enough = {cause: fixes for cause, fixes in failed.items() if len(fixes) >= rule.count}
     new = lowered(found.new, {cause: (_weight(fixes, rule), _text(fixes)) for cause, fixes in enough.items()})
     known = [cause.id for cause in found.new.causes if cause.id in enough]
@@ -84,7 +84,7 @@ def _weight(fixes: Sequence[str], rule: FailedFixes) -> float:
 
 
 def _text(fixes: Sequence[str]) -> str:
-    """What was learned: that no fix of it helps, or that this one does not."""
+    """The lesson: no fix of this cause helps, or this one fix does not."""
     different = list(dict.fromkeys(fixes))
     if len(different) == 1:
         return f"the same fix failed {len(fixes)} times ({different[0]}): it does not help; try another"

@@ -1,4 +1,4 @@
-"""A report in HTML for each run of an audit that is ill, in a folder: written where the run was read or judged anew."""
+"""Write an HTML report for each failed run of an audit, if the run was read or judged again since the last report."""
 
 import os
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ from loganalyst.writing import write_whole
 
 __all__ = ["linked", "write"]
 
-ILL = ("diagnosis_complete", "cause_unknown")
-AT_ONCE = 100  # runs whose small tables are looked up together
-MARK = "\n<!-- loganalyst {} -->\n"  # ends a report: what it was made of
-TAIL = 300  # bytes that hold the mark
+FAILED_STATUSES = ("diagnosis_complete", "cause_unknown")
+RUNS_PER_BATCH = 100  # runs whose small tables are looked up together
+MARK = "\n<!-- loganalyst {} -->\n"  # last line of a report: run id, version, and reading it was made from
+MARK_BYTES = 300  # the mark lies within the last bytes of a report
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run, the file of its report, and the mark it ends with."""
+    """A run, the file of its report, and the mark at the end of the report."""
 
     run: judgedrows.Task
     file: Path
@@ -35,26 +35,28 @@ class Task:
 def write(
     store: Store, runs: pl.DataFrame, folder: Path, processes: int, limits: Limits | None = None
 ) -> Iterator[Outcome]:
-    """Write what is missing or old of the ill `runs` (an audit's listing), and remove what we wrote of others.
+    """Write the missing and outdated reports of failed `runs` (an audit's listing); remove our reports of other runs.
 
-    The outcomes are `reported`, or `failed` and why. Raises StoreError where the folder cannot be written.
+    Each outcome is `reported`, or `failed` with a reason. Raises StoreError if the folder cannot be written.
     """
-    ill = pl.col("status").is_in(ILL)
+    failed = pl.col("status").is_in(FAILED_STATUSES)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file in (_file(folder, id_) for id_ in runs.filter(~ill)["run_id"].drop_nulls()):
+        for file in (_file(folder, id_) for id_ in runs.filter(~failed)["run_id"].drop_nulls()):
             if _mark(file):  # the run has recovered
                 file.unlink()
     except OSError as error:
         raise StoreError(folder, f"cannot be written ({error.strerror})", "--reports takes a folder") from None
-    for outcome in each(_report, _tasks(store, runs.filter(ill)["run_id"].to_list(), folder), processes, _died, limits):
+    for outcome in each(
+        _report, _tasks(store, runs.filter(failed)["run_id"].to_list(), folder), processes, _died, limits
+    ):
         if outcome.what == "failed":
-            _file(folder, outcome.run).unlink(missing_ok=True)  # an old one would tell what is no longer so
+            _file(folder, outcome.run).unlink(missing_ok=True)  # an old report would be wrong by now
         yield outcome
 
 
 def linked(runs: pl.DataFrame, folder: Path) -> pl.DataFrame:
-    """`runs` with a column `report`: the path of the report; NULL where none is due, or none could be written."""
+    """`runs` with a column `report`: the path of the report, or NULL."""
     files = [_file(folder, id_) if id_ else None for id_ in runs["run_id"]]
     there = [os.path.abspath(file) if file and _mark(file) else None for file in files]
     return runs.with_columns(pl.Series("report", there, pl.String))
@@ -65,38 +67,38 @@ def _file(folder: Path, run_id: str) -> Path:
 
 
 def _tasks(store: Store, ids: list[str], folder: Path) -> Iterator[Task]:
-    """The runs whose report does not end with the mark it should."""
+    """The runs whose report is missing or outdated: it does not end with the expected mark."""
     rows = store.diagnoses.filter(pl.col("run_id").is_in(ids)).select("run_id", "version", "reading").collect()
     marks = {id_: MARK.format(f"{id_} {version} {reading}") for id_, version, reading in rows.iter_rows()}
     readings = dict(rows.select("run_id", "reading").iter_rows())
     old = [id_ for id_ in ids if id_ in marks and _mark(_file(folder, id_)) != marks[id_]]
-    for start in range(0, len(old), AT_ONCE):
-        some = old[start : start + AT_ONCE]
+    for start in range(0, len(old), RUNS_PER_BATCH):
+        some = old[start : start + RUNS_PER_BATCH]
         for task in judgedrows.tasks(Folder(store.path), {id_: readings[id_] for id_ in some}):
             yield Task(task, _file(folder, task.run_id), marks[task.run_id])
 
 
 def _mark(file: Path) -> str:
-    """The end of a report of ours; empty where there is none."""
+    """The mark at the end of a report; empty if the file is missing or not our report."""
     with suppress(OSError), file.open("rb") as handle:
-        handle.seek(max(os.path.getsize(file) - TAIL, 0))
-        _, found, rest = handle.read(TAIL).decode("utf-8", "replace").rpartition(MARK[: MARK.index("{")])
-        return found + rest if found else ""
+        handle.seek(max(os.path.getsize(file) - MARK_BYTES, 0))
+        _, found, content = handle.read(MARK_BYTES).decode("utf-8", "replace").rpartition(MARK[: MARK.index("{")])
+        return found + content if found else ""
     return ""
 
 
 def _report(task: Task) -> Outcome:
-    """Judge the run again, with what the store has of it, and write its report whole or not at all."""
+    """Diagnose the run again from the store, and write its report completely or not at all."""
     from loganalyst import pipeline
 
     try:
         run = runrows.whole(Folder(task.run.folder), task.run.run_id, task.run.small)
-        if task.file.is_symlink():  # what it leads to is none of our reports
+        if task.file.is_symlink():  # its target is not our report
             task.file.unlink()
         write_whole(task.file, pipeline.diagnose(run).to_html() + task.mark, "--reports takes a folder")
     except (LogAnalystError, OSError) as error:
         return _died(task, str(error))
-    except (Exception, pl.exceptions.PanicException) as error:  # a defect that one run shows must not lose the others
+    except (Exception, pl.exceptions.PanicException) as error:  # a defect in one run must not lose the others
         return _died(task, f"{type(error).__name__}: {error}")
     return Outcome(task.run.path, "reported", run=task.run.run_id)
 

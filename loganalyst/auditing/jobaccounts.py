@@ -1,4 +1,4 @@
-"""What the scheduler accounts for: jobs that failed by node, user, partition and reason, week by week."""
+"""Failed jobs in the scheduler's accounts, by node, user, partition and reason, week by week."""
 
 import re
 from collections.abc import Iterator
@@ -15,27 +15,27 @@ from loganalyst.rulefiles import Shape, Texts, needed, ours
 
 # fmt: off
 COLUMNS = pl.Schema({
-    "by": pl.String(), "value": pl.String(),  # node, user, partition or reason, and which
-    "jobs": pl.Int64(), "failed": pl.Int64(),  # that ended well or failed; of a reason both are the same
+    "by": pl.String(), "value": pl.String(),  # `node`, `user`, `partition` or `reason`; its name
+    "jobs": pl.Int64(), "failed": pl.Int64(),  # jobs that ended well or failed; failed jobs. Equal for a reason
     "other_jobs": pl.Int64(), "other_failed": pl.Int64(),
-    "odds_ratio": pl.Float64(), "q": pl.Float64(),  # as in `contrasts`, over all of the same `by`; NULL for a reason
-    "named": pl.Boolean(),  # fails more than chance, by `rules/accounts.yaml`
+    "odds_ratio": pl.Float64(), "q": pl.Float64(),  # as in `contrasts`, over rows of the same `by`; NULL for a reason
+    "named": pl.Boolean(),  # fails significantly more often, by `rules/accounts.yaml`
     "first": Time, "last": Time,  # end of the first and the last job that failed
     "weeks": pl.List(pl.Struct({"week": Time, "jobs": pl.Int64(), "failed": pl.Int64()})),  # from Monday
 })
 # fmt: on
-NODES = 4096  # of a job
+MAX_NODES = 4096  # of a job
 
 
 class Named(Shape, frozen=True):
-    """From which false discovery rate, and how many failed jobs, a node is named."""
+    """The largest false discovery rate, and the least number of failed jobs, at which a node is named."""
 
     rate: Annotated[float, needed("a share below 1", gt=0, lt=1)]
     least: int
 
 
 class Judging(Shape, frozen=True):
-    """`rules/accounts.yaml`: states of jobs that failed and that ended well, and which node is named."""
+    """`rules/accounts.yaml`: states of failed jobs, states of jobs that ended well, and which nodes are named."""
 
     failed: Texts
     well: Texts
@@ -49,33 +49,33 @@ def judging() -> Judging:
 
 
 def accounts(jobs: pl.DataFrame) -> pl.DataFrame:
-    """The failures among `jobs` (the store's table) by each of COLUMNS' `by`, the surest first.
+    """The failures among `jobs` (the store's table) by node, user, partition and reason, the most significant first.
 
-    A job that several runs list counts once, each start of a requeued one by itself; steps do not count, nor do jobs
+    A job that several runs list counts once; each start of a requeued job counts. Job steps do not count, nor do jobs
     that neither failed nor ended well.
     """
-    told = judging()
-    word = pl.col("state").str.extract(r"^([A-Z_]+)")
+    states = judging()
+    word = pl.col("state").str.extract(r"^([A-Z_]+)")  # `CANCELLED by 1000`
     ended = (
-        jobs.filter(~pl.col("job").str.contains(".", literal=True), word.is_in([*told.failed, *told.well]))
-        .with_columns(bad=word.is_in(told.failed), reason=pl.coalesce("reason", word))
+        jobs.filter(~pl.col("job").str.contains(".", literal=True), word.is_in([*states.failed, *states.well]))
+        .with_columns(bad=word.is_in(states.failed), reason=pl.coalesce("reason", word))
         .select("job", "nodes", "user", "partition", "reason", "bad", at=pl.coalesce("ended", "started"))
         .unique(["job", "at"], keep="first", maintain_order=True)
     )  # fmt: skip
     sides = [
-        ended.select(*_OF, by=pl.lit("node"), value=_hosts(ended["nodes"])).explode("value"),
-        *(ended.select(*_OF, by=pl.lit(name), value=name) for name in ("user", "partition")),
-        ended.filter("bad").select(*_OF, by=pl.lit("reason"), value="reason"),
+        ended.select(*_JOB_COLUMNS, by=pl.lit("node"), value=_hosts(ended["nodes"])).explode("value"),
+        *(ended.select(*_JOB_COLUMNS, by=pl.lit(name), value=name) for name in ("user", "partition")),
+        ended.filter("bad").select(*_JOB_COLUMNS, by=pl.lit("reason"), value="reason"),
     ]
     found = _counted(pl.concat(sides).drop_nulls("value"), ended.height, int(ended["bad"].sum()))
     return found.sort("q", "failed", "by", "value", descending=[False, True, False, False], nulls_last=True)
 
 
-_OF = ("job", "at", "bad")
+_JOB_COLUMNS = ("job", "at", "bad")
 
 
 def _counted(sides: pl.DataFrame, jobs: int, failed: int) -> pl.DataFrame:
-    """One row for each value, tested against all other jobs."""
+    """One row per value, tested against all other jobs."""
     counts = {"jobs": pl.len().cast(pl.Int64), "failed": pl.col("bad").sum().cast(pl.Int64)}
     weeks = (
         sides.drop_nulls("at").group_by("by", "value", week=pl.col("at").dt.truncate("1w")).agg(**counts).sort("week")
@@ -86,14 +86,14 @@ def _counted(sides: pl.DataFrame, jobs: int, failed: int) -> pl.DataFrame:
     found = found.with_columns(other_jobs=jobs - pl.col("jobs"), other_failed=failed - pl.col("failed"))
     tested = [_tested(part, jobs, failed) for part in found.sort("by", "value").partition_by("by")]
     every = pl.concat([part.with_columns(odds_ratio=odds_ratio("jobs")) for part in tested] or [_nothing()])
-    reason = pl.col("by") == "reason"  # only jobs that failed have one
+    reason = pl.col("by") == "reason"  # only failed jobs have a reason
     every = every.with_columns(pl.when(~reason).then(name).alias(name) for name in ("odds_ratio", "q"))
     every = every.with_columns(named=more_than_chance().fill_null(value=False))
     return every.join(weeks, on=["by", "value"], how="left").select(COLUMNS.names()).cast(COLUMNS)
 
 
 def more_than_chance() -> pl.Expr:
-    """Whether a row of `accounts`, or one of `contrasts`, is of what is named."""
+    """Whether a row of `accounts` or `contrasts` fails significantly more often than the others."""
     named = judging().named
     return (pl.col("q") <= named.rate) & (pl.col("odds_ratio") > 1) & (pl.col("failed") >= named.least)
 
@@ -114,14 +114,15 @@ def _hosts(lists: pl.Series) -> pl.Series:
 
 
 def hosts(text: str) -> Iterator[str]:
-    """The names in a list of nodes such as `n[1-3,07],gpu01`, NODES at most."""
+    """The names in a list of nodes such as `n[1-3,07],gpu01`, at most MAX_NODES."""
+    # splits at commas outside of brackets: `n[1-3,07]`, `gpu01`
     names = (_expanded(name) for name in re.findall(r"(?:[^,\[]|\[[^\[\]]*\])+", text))
-    return islice((host for some in names for host in some), NODES)
+    return islice((host for hosts_ in names for host in hosts_), MAX_NODES)
 
 
 def _expanded(name: str) -> Iterator[str]:
-    pieces = re.split(r"\[([^\[\]]*)\]", name)  # every second one stood in brackets
-    choices = [list(islice(_numbers(p), NODES)) if i % 2 else [p] for i, p in enumerate(pieces)]
+    pieces = re.split(r"\[([^\[\]]*)\]", name)  # `n[1-3]x` → `n`, `1-3`, `x`: odd pieces were in brackets
+    choices = [list(islice(_numbers(p), MAX_NODES)) if i % 2 else [p] for i, p in enumerate(pieces)]
     return map("".join, product(*choices))
 
 

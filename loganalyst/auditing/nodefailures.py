@@ -1,4 +1,4 @@
-"""Runs by node: how many failed there, and whether that is more than chance."""
+"""Runs by node: how many failed there, and whether that is significant."""
 
 import polars as pl
 
@@ -7,18 +7,18 @@ from loganalyst.auditing.jobaccounts import more_than_chance
 
 # fmt: off
 COLUMNS = pl.Schema({
-    "node": pl.String(), "runs": pl.Int64(), "failed": pl.Int64(),  # runs with a cause or healthy; with a cause
+    "node": pl.String(), "runs": pl.Int64(), "failed": pl.Int64(),  # healthy or failed runs; failed runs
     "other_runs": pl.Int64(), "other_failed": pl.Int64(),  # on all other nodes
-    "odds_ratio": pl.Float64(), "q": pl.Float64(),  # as in `contrasts`, over all nodes
-    "named": pl.Boolean(),  # fails more than chance, by `rules/accounts.yaml`
+    "odds_ratio": pl.Float64(), "q": pl.Float64(),  # as in `failurecontrasts`, over all nodes
+    "named": pl.Boolean(),  # fails significantly more often, by `rules/accounts.yaml`
 })
 # fmt: on
 
 
 def nodes(runs: pl.DataFrame) -> pl.DataFrame:
-    """The nodes (or hosts) that `runs` (an audit's listing) name, those that fail most surely first.
+    """The nodes (or hosts) of `runs` (an audit's listing), the most significant failures first.
 
-    None where no run failed, none is healthy, or all ran on one node: then there is nothing to hold it against.
+    Empty where no run failed, none is healthy, or all ran on one node: then there is nothing to compare.
     """
     judged = runs.filter(pl.col("status").is_in(["diagnosis_complete", "healthy"])).drop_nulls("node")
     n, n_bad = judged.height, judged.filter(status="diagnosis_complete").height

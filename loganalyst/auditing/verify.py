@@ -1,4 +1,4 @@
-"""Did the fix help? Each cause of an old run, looked for in the run made after it."""
+"""Did the fix help? Check each cause of an old run in the run that was made after the fix."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from loganalyst.model import (
 from loganalyst.store import Store
 
 Outcome = Literal["fixed", "partly", "not", "cannot_tell"]
-Told = tuple[Outcome, str, tuple[str, ...]]  # outcome, why, what is missing to tell
-ENDS = ("finished", "stopped_early")  # then a run is past whatever ended the old one
+Answer = tuple[Outcome, str, tuple[str, ...]]  # the outcome, its reason, and the data that would be needed
+COMPLETED = ("finished", "stopped_early")  # such a run got past the failure that ended the old one
 
 
 def verify(
@@ -36,32 +36,32 @@ def verify(
     rules: Sequence[Path] = (),
     trust_run_settings: bool = False,
 ) -> Verification:
-    """Judge both runs, and tell what became of each cause of `old`.
+    """Diagnose both runs, and check whether each cause of `old` is fixed.
 
-    A `store` remembers the outcome; a cause whose fixes failed three times there is lowered. `config`, `rules` and
-    `trust_run_settings` are those of `diagnose`. Raises SourceError where a run cannot be read or `old` shows nothing
-    that could be verified, RuleError, StoreError.
+    A `store` keeps the outcome; a cause whose fixes failed three times there gets a lower confidence. `config`, `rules`
+    and `trust_run_settings` are those of `diagnose`. Raises SourceError if a run cannot be read or `old` has nothing to
+    verify; RuleError; StoreError.
 
     >>> import loganalyst as la
     >>> la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate").checks[0].why
     '...'
     """
-    kept = store if isinstance(store, Store) or store is None else Store(store)  # which may say that it cannot be
+    opened = store if isinstance(store, Store) or store is None else Store(store)  # may raise StoreError
     trusted = trust_run_settings
     before = pipeline.diagnose(old, config=config, rules=rules, trust_run_settings=trusted)
     if not before.causes and not before.symptoms:
-        what = f"nothing was found in this run that a fix could mend ({before.status})"
+        what = f"nothing was found in this run that could be fixed ({before.status})"
         raise SourceError(before.run.path, what, "OLD is the run that failed, NEW the one after the fix")
     after = pipeline.diagnose(new, config=config, rules=rules, baseline=before, trust_run_settings=trusted)
     seen = pipeline.symptom_answers(after, config=config, rules=rules)
     promises = pipeline.expectations(before, after, config=config, rules=rules)
-    found = _compared(_Pair(before, after, seen, promises, kinds()))
-    return learned(found, kept) if kept else found
+    found = _verification(_Pair(before, after, seen, promises, kinds()))
+    return learned(found, opened) if opened else found
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """Both runs, and what the new one answers: its symptoms by id, and the promises of the old one's fixes by cause."""
+    """Both runs, the symptoms of the new run by id, and the promises of the fixes by cause of the old run."""
 
     old: Diagnosis
     new: Diagnosis
@@ -71,7 +71,7 @@ class _Pair:
 
     @property
     def fresh(self) -> tuple[Cause, ...]:
-        """What is likely in the new run and was no cause of the old one."""
+        """The likely causes of the new run that the old run did not have."""
         known = {name for c in self.old.causes for name in (c.id, c.label)}
         return tuple(c for c in self.new.causes if c.verdict == "likely" and not {c.id, c.label} & known)
 
@@ -80,12 +80,12 @@ class _Pair:
         return self.new.baseline.changes if self.new.baseline else ()
 
     @property
-    def told(self) -> bool:
-        """Whether the settings of both are logged."""
+    def settings_logged(self) -> bool:
+        """Whether both runs logged their settings."""
         return self.new.baseline is not None and not self.new.baseline.not_logged
 
 
-def _compared(pair: _Pair) -> Verification:
+def _verification(pair: _Pair) -> Verification:
     checks = tuple(_check(cause, pair) for cause in pair.old.causes) or (_symptoms_alone(pair),)
     likely = [c.id for c in pair.old.causes if c.verdict == "likely"]
     counting = [check for check in checks if check.id in likely] or checks[:1]
@@ -103,7 +103,7 @@ def _overall(outcomes: Sequence[Outcome], fresh: bool) -> VerifyOutcome:
 
 
 def _check(cause: Cause, pair: _Pair) -> CauseCheck:
-    """One cause: what its fixes promise, whether its symptoms are gone, and whether one of them was applied."""
+    """One cause: are the promises of its fixes kept, are its symptoms gone, was a fix applied?"""
     symptoms = _symptoms(cause.symptoms, pair)
     promises = pair.promises[cause.id]
     again = next((c.verdict for c in pair.new.causes if c.id == cause.id or c.label == cause.label), None)
@@ -119,7 +119,7 @@ def _check(cause: Cause, pair: _Pair) -> CauseCheck:
         outcome=outcome,
         why=why,
         expectations=promises,
-        applied=True if mends else False if named and pair.told else None,
+        applied=True if mends else False if named and pair.settings_logged else None,
         changes=mends,
         against=tuple(c for c in of_kind if c not in mends),
         symptoms=symptoms,
@@ -128,7 +128,7 @@ def _check(cause: Cause, pair: _Pair) -> CauseCheck:
 
 
 def _symptoms(ids: Sequence[str], pair: _Pair) -> tuple[SymptomCheck, ...]:
-    """Whether each is gone; what is seen and harmless, as a plateau at the end of learning, is gone too."""
+    """Whether each symptom is gone; a harmless one, such as a plateau at the end of training, counts as gone."""
     titles = {s.id: s.title for s in pair.old.symptoms}
     shown = {s.id for s in pair.new.symptoms}
     gone = {i: None if pair.seen.get(i) is None else i not in shown for i in ids}
@@ -136,59 +136,63 @@ def _symptoms(ids: Sequence[str], pair: _Pair) -> tuple[SymptomCheck, ...]:
 
 
 def _symptoms_alone(pair: _Pair) -> CauseCheck:
-    """Where no cause was found the symptoms are what there is."""
+    """The check of an old run without a cause: its symptoms only."""
     symptoms = _symptoms([s.id for s in pair.old.symptoms], pair)
     nothing = Cause("", "", "", "", 0.0, "low", "possible", "", "", (), (), onset_step=pair.old.symptoms[0].step)
     outcome, why, missing = _outcome(nothing, pair, symptoms, False)
     return CauseCheck("", "", "No cause was found", 0.0, outcome, why, symptoms=symptoms, missing=missing)
 
 
-def _outcome(cause: Cause, pair: _Pair, symptoms: Sequence[SymptomCheck], again: bool) -> Told:
-    """What became of a cause that is likely `again` or not."""
+def _outcome(cause: Cause, pair: _Pair, symptoms: Sequence[SymptomCheck], again: bool) -> Answer:
+    """The outcome for a cause; `again`: it is likely in the new run too."""
     promises = pair.promises.get(cause.id, ())
     gone, seen = ([s for s in symptoms if s.gone is state] for state in (True, False))
     kept = bool(promises) and all(p.holds for p in promises)
     broken = any(p.holds is False for p in promises)
     if again or (seen and (broken or not promises)):
-        return ("partly", "some of it is gone, but the cause is still likely", ()) if gone or kept else _still(seen)
+        return (
+            ("partly", "some symptoms are gone or promises kept, but the cause is still likely", ())
+            if gone or kept
+            else _still(seen)
+        )
     others = {s for c in pair.fresh for s in c.symptoms}
     if seen and kept and others.issuperset(s.id for s in seen):
-        return "fixed", f"what the fix promises is so; what is seen has another cause: {pair.fresh[0].issue}", ()
+        return "fixed", f"the promise is kept; the symptoms that remain have another cause: {pair.fresh[0].issue}", ()
     if unknown := _cannot_tell(cause, pair, symptoms):
         return unknown
     if seen or broken:
-        return "partly", "its symptoms are still seen" if seen else "its symptoms are gone, its promise is not kept", ()
-    return "fixed", "what the fix promises is so, and none of its symptoms is seen", ()
+        return "partly", "its symptoms remain" if seen else "its symptoms are gone, but its promise is not kept", ()
+    return "fixed", "the promise is kept, and all symptoms are gone", ()
 
 
-def _still(seen: Sequence[SymptomCheck]) -> Told:
+def _still(seen: Sequence[SymptomCheck]) -> Answer:
     titles = "; ".join(s.title for s in seen)
-    return "not", f"it is still there: {titles}" if titles else "the cause is as likely as before", ()
+    return "not", f"its symptoms remain: {titles}" if titles else "the cause is still likely", ()
 
 
-def _cannot_tell(cause: Cause, pair: _Pair, symptoms: Sequence[SymptomCheck]) -> Told | None:
-    """Why the new run shows neither that it is mended nor that it is not; None where it does."""
+def _cannot_tell(cause: Cause, pair: _Pair, symptoms: Sequence[SymptomCheck]) -> Answer | None:
+    """The answer if the new run does not show whether the cause is fixed; None if it does."""
     promises = pair.promises.get(cause.id, ())
     open_ = tuple(dict.fromkeys(name for p in promises for name in p.missing))
     if late := _too_short(cause, pair):
-        return "cannot_tell", "the new run did not come to where this began", (late,)
+        return "cannot_tell", "the new run did not reach the step where this began", (late,)
     if pair.new.status in ("insufficient_data", "unreadable"):
         return "cannot_tell", "too little was logged in the new run", open_
     if any(s.gone is False for s in symptoms) or any(p.holds is False for p in promises):
         return None
     if open_ or not (promises or any(s.gone for s in symptoms)):
         unseen = tuple(s.title for s in symptoms if s.gone is None)
-        return "cannot_tell", "what would show it is not logged in the new run", open_ or unseen
+        return "cannot_tell", "the new run does not log what would show it", open_ or unseen
     return None
 
 
 def _too_short(cause: Cause, pair: _Pair) -> str:
-    """What the new run lacks to have come to where the cause began; empty where it came there, or nobody can say where
-    that is. What ended the old run is behind one that finished.
+    """The length that the new run lacks to reach the step where the cause began; empty if it reached that step, or the
+    step is unknown. A run that finished is past the failure that ended the old one.
     """
     at, last = cause.onset_step, pair.new.summary.get("last_step")
     if cause.line is not None and at is None:
-        if pair.new.run.status in ENDS:
+        if pair.new.run.status in COMPLETED:
             return ""
         at = pair.old.summary.get("last_step")
     if at is None or at == 0 or (last is not None and last >= at):

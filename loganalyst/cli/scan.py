@@ -33,7 +33,7 @@ class _Stdout:
         except ReaderGoneError as error:
             raise StreamError(error.where, error.what, "the next scan reports these findings again") from None
 
-    def told(self, ids: set[str]) -> set[str]:
+    def written(self, ids: set[str]) -> set[str]:
         """None: stdout keeps no record."""
         return ids & set()
 
@@ -64,11 +64,11 @@ def scan(
     Each finding is one line of JSON. Exits with 1 if there is a new finding, 2 if nothing could be read or another scan
     of the same store is running.
     """
-    from loganalyst.auditing.newfindings import File
+    from loganalyst.auditing.findingsfile import FindingsFile
     from loganalyst.auditing.newfindings import scan as find
 
     began = time.monotonic()
-    sink = File(output) if output else _Stdout()
+    sink = FindingsFile(output) if output else _Stdout()
     try:
         found = find(
             paths,

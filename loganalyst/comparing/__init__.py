@@ -1,1 +1,1 @@
-"""What many runs tell together: sweeps, seeds, scaling laws, sets. (Not called compare: that is the function.)"""
+"""Compare many runs: sweeps, seeds, scaling laws, two sets. (Not named compare: that is the function.)"""

@@ -1,4 +1,4 @@
-"""What is known of many runs before they are compared: their listing, settings, features and objective."""
+"""The data that runs are compared by: their listing, settings, features and objective."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,15 @@ from loganalyst.store import Store
 
 @dataclass(frozen=True)
 class Logged:
-    """The readable runs of an audit: its `listing` of them, their settings, and their features in that order."""
+    """The readable runs of an audit: their `listing`, their settings, and their features in the same order."""
 
     store: Store
     listing: pl.DataFrame
     config: pl.DataFrame
     features: pl.DataFrame
 
-    def of(self, rows: NDArray[np.int64]) -> "Logged":
-        """Those at some positions alone."""
+    def at(self, rows: NDArray[np.int64]) -> "Logged":
+        """Only the runs at these positions."""
         listing = self.listing[rows]
         config = self.config.join(listing.select("run_id"), on="run_id", how="semi", maintain_order="left")
         return Logged(self.store, listing, config, self.features[rows])
@@ -30,8 +30,8 @@ class Logged:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The same with what they are compared by, each table in the order of `logged`: `rows` has the objective and
-    whether it counts, `failed` which runs were unstable or have a likely cause.
+    """Runs with their settings and objective, each table in the order of `logged`. `rows` has the objective and whether
+    it counts; `failed` marks the runs that were unstable or have a likely cause.
     """
 
     logged: Logged
@@ -42,7 +42,7 @@ class Gathered:
 
     @property
     def sign(self) -> float:
-        """-1 where higher is better."""
+        """-1 if higher is better, else 1."""
         return -1.0 if self.objective and self.objective.worse == "down" else 1.0
 
     @property
@@ -52,23 +52,23 @@ class Gathered:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The objective of these."""
+        """The objective of the counted runs."""
         return self.rows["value"].cast(pl.Float64).to_numpy()[self.counted]
 
 
 def logged(runs: pl.DataFrame, store: Store) -> Logged:
-    """What the store knows of the readable ones among an audit's `runs`."""
+    """The data in the store of the readable runs among an audit's `runs`."""
     listing = runs.filter(pl.col("status") != "unreadable").drop_nulls("run_id")
-    mine = store.of(listing["run_id"])
-    features = mine.features.collect()
+    selected = store.of(listing["run_id"])
+    features = selected.features.collect()
     features = listing.select("run_id").join(features, on="run_id", how="left", maintain_order="left")
-    return Logged(mine, listing, mine.config.collect(), features)
+    return Logged(selected, listing, selected.config.collect(), features)
 
 
 def gathered(found: Logged, metric: str | None, goal: Goal | None) -> Gathered:
-    """What they are compared by. Raises SourceError for a metric that no run has."""
+    """The runs with their settings and objective. Raises SourceError for a metric that no run has."""
     listing = found.listing
-    of = space(listing["run_id"].to_list(), found.config)
-    objective, rows = values(found.store, found.features, listing, of, metric=metric, goal=goal)
+    settings = space(listing["run_id"].to_list(), found.config)
+    objective, rows = values(found.store, found.features, listing, settings, metric=metric, goal=goal)
     likely = (listing["status"] == "diagnosis_complete") & (listing["verdict"] == "likely").fill_null(False)
-    return Gathered(found, of, objective, rows, (rows["unstable"] | likely).to_numpy())
+    return Gathered(found, settings, objective, rows, (rows["unstable"] | likely).to_numpy())

@@ -1,4 +1,4 @@
-"""From where on runs are taken for unrelated: `rules/comparing.yaml`, checked."""
+"""Read and check `rules/comparing.yaml`: the limits from which runs count as unrelated, and other judgements."""
 
 from functools import cache
 from pathlib import Path
@@ -9,37 +9,56 @@ from loganalyst.rulefiles import Positive, Shape, Share, check_names, load, rule
 
 
 class Settings(Shape, frozen=True):
-    """Which settings say what is trained, and from which shares of their names on they are the same or others."""
+    """The kinds of settings that identify a training, and the limits for the share of common names."""
 
     kinds: frozenset[str]
     vague: frozenset[str]
-    least: int
-    same: Share
-    other: Share
+    min_names: int
+    related_share: Share
+    unrelated_share: Share
 
 
 class Metrics(Shape, frozen=True):
-    """The same of metrics: roles that any training has, and those that are told by the metric's name."""
+    """The same for metrics: roles that any training has, and roles for which the metric's name counts instead."""
 
     common: frozenset[str]
     named: frozenset[str]
-    least: int
-    same: Share
-    other: Share
+    min_names: int
+    related_share: Share
+    unrelated_share: Share
 
 
 class Scale(Shape, frozen=True):
-    """How many times the values of the one must be those of the other, and of how many runs."""
+    """The factor by which all values must differ, and the least number of runs per group."""
 
     factor: Positive
     runs: int
 
 
 class Compared(Shape, frozen=True):
-    """How many groups are compared beside the largest one, and the runs that such a group needs."""
+    """How many groups are compared besides the largest one, and the least number of runs of such a group."""
 
     groups: int
     runs: int
+
+
+class Counted(Shape, frozen=True):
+    """The objective: how many runs must have it, and which runs are long enough to count."""
+
+    known_share: Share
+    complete_share: Share
+    short_share: Share
+
+
+class NextRun(Shape, frozen=True):
+    """From where on a next run is worth suggesting, and how far it may go."""
+
+    failing_share: Share
+    max_seed_runs: int
+    max_extension: Positive
+    min_gain: Positive
+    rival_confidence: Share
+    change_factor: Positive
 
 
 class Limits(Shape, frozen=True):
@@ -49,11 +68,13 @@ class Limits(Shape, frozen=True):
     metrics: Metrics
     scale: Scale
     compared: Compared
+    objective: Counted
+    next_run: NextRun
 
 
 @cache
 def limits(folder: Path | None = None) -> Limits:
-    """`rules/comparing.yaml` (or that file in `folder`). RuleError where it is not valid."""
+    """`rules/comparing.yaml` (or that file in `folder`). Raises RuleError if it is not valid."""
     file = load((folder or rules_dir()) / "comparing.yaml")
     found = typed(file, Limits)
     for part, key, known in (

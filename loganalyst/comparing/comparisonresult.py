@@ -1,4 +1,4 @@
-"""What a comparison of runs finds, part by part. Where a part could not be judged its `why_not` says so."""
+"""The result of a comparison. Where a part could not be judged, its `why_not` gives the reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from loganalyst.model.shortrepr import Short
 
 Scale = Literal["linear", "log", "choice"]
 Edge = Literal["low", "high"]
-UNRELATED = "unrelated"  # why a run is left out that has nothing to do with those that are compared
+UNRELATED = "unrelated"  # why a run of another project is left out
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What runs are compared by: a metric, its direction of harm, and which value of a run counts (`best`: of a
-    held-out metric the best smoothed one, `last`: the level at the end). `known` runs have it; `left_out` counts the
-    others by why.
+    """The value that runs are compared by: a metric, the direction in which it is `worse`, and which of its values
+    counts (`best`: the best smoothed value; `last`: the level at the end). `known` runs have it; `left_out` counts the
+    others by reason.
     """
 
     metric: str
@@ -31,9 +31,9 @@ class Objective:
 
 @dataclass(frozen=True, repr=False)
 class Importance(Short):
-    """How much of the differences between runs one setting makes, alone (`main`) and with its interactions (`share`,
-    with `low`..`high` its 90 % posterior interval). `q` is the false discovery rate at which it is told; `important`:
-    that is at most 5 %. `profile` has its levels with the predicted objective, and a 90 % band, others at their best.
+    """The share of the variance between runs that one setting explains: alone (`main`), and with its interactions
+    (`share`, with its 90 % posterior interval `low`..`high`). `q` is its false discovery rate; `important`: at most
+    5 %. `profile` has the predicted objective and a 90 % band at each level, with the other settings at their best.
     """
 
     key: str
@@ -51,8 +51,8 @@ class Importance(Short):
 
 @dataclass(frozen=True, repr=False)
 class Interaction(Short):
-    """Two settings of which the effect of one depends on the other; `best` tells the best level of the first at two
-    levels of the second.
+    """Two settings whose effects depend on each other; `best` has the best level of the first at two levels of the
+    second.
     """
 
     keys: tuple[str, str]
@@ -64,8 +64,8 @@ class Interaction(Short):
 
 @dataclass(frozen=True, repr=False)
 class Region(Short):
-    """Where one setting is best: `levels` are those not shown to be worse than `best` (one-sided, 95 %). `edge`: the
-    best lies at this end of what was tried. `free`: no level is shown to be worse.
+    """The best levels of one setting: `levels` are not significantly worse than `best` (one-sided, 95 %). `edge`: the
+    best level is at this end of the tried range. `free`: no level is significantly worse.
     """
 
     key: str
@@ -78,8 +78,8 @@ class Region(Short):
 
 @dataclass(frozen=True, repr=False)
 class Corner(Short):
-    """Where runs diverge or fail: conditions of one or two settings, and the failures with and without them. `p` is
-    the chance of so strong a contrast by accident, over all corners that were looked at.
+    """The region where runs diverge or fail: conditions on one or two settings, and the failures inside and outside.
+    `p` is corrected for all regions that were tested.
     """
 
     conditions: tuple[str, ...]
@@ -92,9 +92,9 @@ class Corner(Short):
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Which settings of a sweep matter: importances the largest first. `noise` is the share of the differences that no
-    setting explains, `together` are pairs of settings that were changed together (with the share of the first that the
-    second tells), so that they cannot be told apart. `predicted` is the objective expected at the best region.
+    """The effects of the settings of a sweep, the largest importance first. `noise` is the share of the variance that
+    no setting explains. `together` has pairs of settings that were changed together, with the share of the first that
+    the second explains. `predicted` is the expected objective, with its interval, at the best levels.
     """
 
     runs: int
@@ -121,7 +121,7 @@ class SeedGroup:
 @dataclass(frozen=True)
 class Versus:
     """Whether one group is better than another: the difference of their means (positive: `better` is better) with its
-    95 % interval, over all comparisons made; `seeds` is how many seeds each would need to decide (80 % power).
+    95 % interval, corrected for all comparisons. `seeds`: seeds per group that would decide it (80 % power).
     """
 
     better: str
@@ -136,7 +136,7 @@ class Versus:
 
 @dataclass(frozen=True)
 class Seeds:
-    """What only another seed changes: `sd` pooled over groups, with its degrees of freedom."""
+    """The effect of the seed alone: the standard deviation `sd`, pooled over groups, with its degrees of freedom."""
 
     sd: float | None = None
     df: int = 0
@@ -150,9 +150,9 @@ Verdict = Literal["fitted", "undetermined", "too_few", "too_narrow", "not_known"
 
 @dataclass(frozen=True)
 class ScalingFit:
-    """A law of the loss over `x` (parameters, tokens, compute, or parameters and tokens). `parameters` are estimate,
-    and both ends of the 90 % bootstrap interval, by name; `span` is the factor between the largest and the smallest x.
-    `points` are x (both, where the law has two) and loss, `curve` x, loss and its interval (of one x only).
+    """A law of the loss over `x` (parameters, tokens, compute, or parameters and tokens). `parameters` has by name the
+    estimate and both ends of its 90 % bootstrap interval. `span` is the largest x divided by the smallest. A point has
+    x (or both x) and the loss; a point of `curve` (for one x only) has x, the loss, and both ends of its interval.
     """
 
     x: str
@@ -169,8 +169,8 @@ class ScalingFit:
 
 @dataclass(frozen=True)
 class Optimum:
-    """Whether the largest run spends its compute well: parameters and data (`unit`: tokens or samples) it has, those
-    the fit finds optimal for as much compute (with interval), and the loss that would gain.
+    """Whether the largest run uses its compute well: its parameters and data (`unit`: tokens or samples), the optimal
+    values for the same compute, and the `gain` in loss, each with its interval.
     """
 
     run: str
@@ -185,7 +185,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Fits of scaling laws, and the check of the largest run against the compute-optimal one."""
+    """Fitted scaling laws, and the check of the largest run against the compute-optimal one."""
 
     fits: tuple[ScalingFit, ...] = ()
     optimum: Optimum | None = None
@@ -194,9 +194,9 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Duplicate:
-    """Runs that are the same in one way: `copies` (same settings, same curve), `nondeterministic` (same settings and
-    seed, another curve), `seedless` (same settings, no seed logged, another curve), `without_effect` (the same curve to
-    the last digit although `keys` differ).
+    """Runs with equal settings or equal curves: `copies` (same settings, same curve), `nondeterministic` (same settings
+    and seed, different curves), `seedless` (same settings, no seed logged, different curves), `without_effect` (`keys`
+    differ, but the curves are the same to the last digit).
     """
 
     kind: Literal["copies", "nondeterministic", "seedless", "without_effect"]
@@ -207,9 +207,9 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class Regression:
-    """One metric in two sets of runs: the new one's less the old one's mean, of runs with equal settings where there
-    are such, with its 95 % interval. `verdict` is beyond noise at a family-wise error of 5 %, or `same`; `unknown`
-    where there is nothing to tell noise by.
+    """One metric in two sets of runs: `difference` is the new mean minus the old mean, with its 95 % interval, within
+    equal settings where both sets have some. `verdict`: `worse` or `better` at a family-wise error of 5 %, else `same`;
+    `unknown` if the noise cannot be estimated.
     """
 
     metric: str
@@ -228,7 +228,7 @@ class Regression:
 
 @dataclass(frozen=True, repr=False)
 class Suggestion(Short):
-    """A run to make next: the settings to change of the run `base` (a path), and what each outcome would mean."""
+    """A suggested next run: the settings to `change` in the run `base` (a path), and the meaning of each outcome."""
 
     kind: Literal["separate", "seeds", "extend", "explore", "scale"]
     title: str
@@ -240,10 +240,9 @@ class Suggestion(Short):
 
 @dataclass(frozen=True, repr=False)
 class Unrelated(Short):
-    """Runs (ids, and the deepest `folder` that holds them) that have nothing to do with those that are compared. Of the
-    settings and metrics that say what is trained: how many both have, and how many the set with fewer has; `scale`
-    names the objectives of which all values differ by far. `comparison` is theirs alone; None where they are too few,
-    or do not log the metric that was asked for.
+    """Runs of another project (ids, and their deepest common `folder`). `settings` and `metrics` count the names that
+    identify a training: those in common, and those of the smaller set. `scale` has the roles whose values all differ by
+    a large factor. `comparison` compares these runs only; None if there are too few, or they lack the wanted metric.
     """
 
     folder: str
@@ -256,13 +255,13 @@ class Unrelated(Short):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Short):
-    """What is to be learned from many runs together.
+    """The comparison of many runs.
 
-    `runs` has one row a run, the best first: id, path, status, whether it was unstable, its objective, its group of
-    equal settings, its seed, then one column a setting that varies (`config.KEY`). `groups` and `contrasts` are those
-    of an audit. `regressions` are told of two sets of runs, the old one and the new one, and what was `changed` in
-    all of the new ones: key -> value before and after. Where runs have nothing to do with each other, all but `runs` is
-    of the largest group that belongs together, and the others are `unrelated`.
+    `runs` has one row per run, the best first: id, path, status, whether it was unstable, its objective, its group of
+    equal settings, its seed, then one column per varying setting (`config.KEY`). `groups` and `contrasts` are those of
+    an audit. `regressions` compares two sets, old and new; `changed` has the settings that differ between the sets in
+    all runs: key -> value before and after. If the runs belong to several projects, everything except `runs` describes
+    the largest one, and the others are `unrelated`.
 
     >>> import loganalyst as la
     >>> found = la.compare(["fixtures/runs/nan-lr", "fixtures/runs/healthy-gpt-noisy"], jobs=1)
@@ -287,10 +286,10 @@ class Comparison(Short):
 
     @property
     def worse(self) -> bool:
-        """Whether a metric of the new set is worse beyond noise, in any group.
+        """Whether a metric of the new set is significantly worse, in any group.
 
         >>> import loganalyst as la
-        >>> la.compare(["fixtures/runs/nan-lr"], jobs=1).worse  # only two sets of runs can be held against each other
+        >>> la.compare(["fixtures/runs/nan-lr"], jobs=1).worse  # a regression needs two sets of runs
         False
         """
         alone = [u.comparison for u in self.unrelated if u.comparison]

@@ -1,4 +1,4 @@
-"""Power laws with a limit, fitted to logarithms by a robust loss, with a bootstrap: many fits at once."""
+"""Fit power laws with an irreducible loss to logarithms, by a robust loss and with a bootstrap, many fits at once."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-TUNING = 1.345  # Huber's loss is quadratic up to so many robust standard deviations: 95 % efficient for normal noise
-ROUNDS, EVERY = 120, 10  # of fitting; after so many the threshold is set anew
-SETTLED = 1e-6  # share of the cost by which the last round made it less, below which a fit is done
-MOST = 0.98  # of many fits that must be: some have no end
+HUBER_K = 1.345  # robust standard deviations up to which Huber's loss is quadratic: 95 % efficient for normal noise
+MAX_ROUNDS, RESCALE_EVERY = 120, 10  # rounds of a fit; rounds between two updates of its threshold
+MIN_COST_DECREASE = 1e-6  # a fit converged if a round reduces its cost by a smaller share
+MIN_CONVERGED = 0.98  # share of the fits at which the solver stops: some never converge
 BOOTSTRAPS = 300
 INTERVAL = (0.05, 0.95)
-EXPONENTS = (0.03, 0.1, 0.3, 0.8)
-LIMITS = (0.01, 0.5, 0.9)  # of the least loss
+START_EXPONENTS = (0.03, 0.1, 0.3, 0.8)
+START_LIMITS = (0.01, 0.5, 0.9)  # of the irreducible loss, as shares of the smallest loss
 EXPONENT_RANGE = (1e-3, 5.0)
 
 
 @dataclass(frozen=True)
 class Law:
-    """L = exp(theta[0]) + sum over columns i of exp(theta[1+2i] - exp(theta[2+2i]) log x_i), `theta` as fitted and
-    `drawn` (draws x parameters) from the bootstrap. `residual` is the robust spread of log L around it.
+    """L = exp(theta[0]) + sum over columns i of exp(theta[1+2i] - exp(theta[2+2i]) log x_i). `theta` is the fit,
+    `drawn` (draws x parameters) the bootstrap. `residual` is the robust standard deviation of log L around the fit.
     """
 
     theta: Floats
@@ -34,11 +34,11 @@ class Law:
         return np.asarray(np.exp(_predicted(np.log(x), self.theta[None, :])[0][0]))
 
     def draws_at(self, x: Floats) -> Floats:
-        """The same of each draw (draws x rows)."""
+        """The loss at rows of x in each draw (draws x rows)."""
         return np.asarray(np.exp(_predicted(np.log(x), self.drawn)[0]))
 
     def intervals(self) -> dict[str, tuple[float, float, float]]:
-        """Limit E, factors and exponents, each with both ends of its 90 % interval."""
+        """Irreducible loss E, factors and exponents, each with both ends of its 90 % interval."""
         names = ["E", "A", "alpha", "B", "beta"][: self.theta.size]
         low, high = np.quantile(self.drawn, INTERVAL, axis=0)
         rows = zip(names, np.exp(self.theta), np.exp(low), np.exp(high), strict=True)
@@ -46,10 +46,11 @@ class Law:
 
 
 def fit(x: Floats, loss: Floats, draws: int = BOOTSTRAPS) -> Law:
-    """The law of n positive losses over x (n x 1, or n x 2: parameters and tokens).
+    """Fit the law to n positive losses over x (n x 1, or n x 2: parameters and tokens).
 
-    Huber's loss on log L from several starts, as Hoffmann et al. 2022 (arXiv:2203.15556, approach 3) fit it, its
-    threshold from the residuals' own spread; intervals from resampled residuals, widened for the parameters they lost.
+    The fit minimises Huber's loss on log L from several starts, as Hoffmann et al. 2022 (arXiv:2203.15556, approach 3).
+    The threshold follows the spread of the residuals. The intervals come from resampled residuals, widened for the
+    degrees of freedom that the fit used.
     """
     from scipy.stats import t
 
@@ -57,21 +58,21 @@ def fit(x: Floats, loss: Floats, draws: int = BOOTSTRAPS) -> Law:
     theta, cost = _solve(logs, np.tile(y, (len(starts := _starts(logs, loss)), 1)), starts)
     best = theta[int(np.argmin(cost))]
     fitted = _predicted(logs, best[None, :])[0][0]
-    rest = y - fitted
+    residuals = y - fitted
     free = max(y.size - best.size, 1)
     rng = np.random.default_rng(0)
-    wide = (rest - rest.mean()) * np.sqrt(y.size / free)
+    wide = (residuals - residuals.mean()) * np.sqrt(y.size / free)
     again = fitted + rng.choice(wide, (draws, y.size))
     drawn, _ = _solve(logs, again, np.tile(best, (draws, 1)))
-    widened = best + (drawn - best) * float(t.isf(0.05, free)) / 1.645
-    return Law(best, _bounded(widened, logs), _spread(rest[None, :])[0])
+    widened = best + (drawn - best) * float(t.isf(0.05, free)) / 1.645  # 1.645: the normal quantile of the same 5 %
+    return Law(best, _bounded(widened, logs), _spread(residuals[None, :])[0])
 
 
 def _starts(logs: Floats, loss: Floats) -> Floats:
-    """Limits and exponents on a grid, each factor such that its term makes an equal part of the largest loss."""
+    """A grid of limits and exponents. Each factor is chosen so that the terms share the largest loss equally."""
     k = logs.shape[1]
     rows = []
-    for limit, *exponents in product(LIMITS, *[EXPONENTS] * k):
+    for limit, *exponents in product(START_LIMITS, *[START_EXPONENTS] * k):
         over = max(float(loss.max()) - limit * float(loss.min()), 1e-12) / k
         terms = [(np.log(over) + a * float(logs[:, i].min()), np.log(a)) for i, a in enumerate(exponents)]
         rows.append([np.log(limit * loss.min()), *(v for term in terms for v in term)])
@@ -93,45 +94,48 @@ def _predicted(logs: Floats, theta: Floats) -> tuple[Floats, Floats]:
     return (top + np.log(total))[:, :, 0], gradient
 
 
-def _spread(rest: Floats) -> Floats:
-    return np.maximum(np.median(np.abs(rest), axis=1) * 1.4826, 1e-9)
+def _spread(residuals: Floats) -> Floats:
+    """Robust standard deviation of each row: the median absolute deviation, scaled for normal noise."""
+    return np.maximum(np.median(np.abs(residuals), axis=1) * 1.4826, 1e-9)
 
 
 def _solve(logs: Floats, y: Floats, theta: Floats) -> tuple[Floats, Floats]:
-    """Levenberg and Marquardt on reweighted residuals, all fits at once; parameters and costs."""
+    """Parameters and costs of all fits, by Levenberg-Marquardt on reweighted residuals."""
     damping = np.full(len(theta), 1e-2)
     theta = _bounded(theta, logs)
     predicted, gradient = _predicted(logs, theta)
-    scale = TUNING * _spread(y - predicted)
-    for i in range(ROUNDS):
-        rest = y - predicted
-        if i % EVERY == 0:  # the threshold follows the residuals, not at every round: else nothing converges
-            scale = TUNING * _spread(rest)
-        weights = np.minimum(1.0, scale[:, None] / np.maximum(np.abs(rest), 1e-300))
+    scale = HUBER_K * _spread(y - predicted)
+    for i in range(MAX_ROUNDS):
+        residuals = y - predicted
+        if i % RESCALE_EVERY == 0:  # updating the threshold in every round would prevent convergence
+            scale = HUBER_K * _spread(residuals)
+        weights = np.minimum(1.0, scale[:, None] / np.maximum(np.abs(residuals), 1e-300))
         weighted = (gradient * weights[:, :, None]).swapaxes(1, 2)
-        normal, slope = weighted @ gradient, (weighted @ rest[:, :, None])[:, :, 0]
+        normal, slope = weighted @ gradient, (weighted @ residuals[:, :, None])[:, :, 0]
         diagonal = np.einsum("bpp->bp", normal)
         normal = normal + (damping[:, None] * (diagonal + 1e-9))[:, :, None] * np.eye(theta.shape[1])
         tried = _bounded(theta + np.clip(np.linalg.solve(normal, slope[:, :, None])[:, :, 0], -2, 2), logs)
         new, new_gradient = _predicted(logs, tried)
-        before, after = _cost(rest, scale), _cost(y - new, scale)
+        before, after = _cost(residuals, scale), _cost(y - new, scale)
         better = after < before
         damping = np.clip(np.where(better, damping / 3, damping * 4), 1e-9, 1e6)
         theta = np.where(better[:, None], tried, theta)
         predicted = np.where(better[:, None], new, predicted)
         gradient = np.where(better[:, None, None], new_gradient, gradient)
-        if i % EVERY == EVERY - 1 and np.mean(np.where(better, before - after, 0) <= SETTLED * before) > MOST:
+        converged = np.where(better, before - after, 0) <= MIN_COST_DECREASE * before
+        if i % RESCALE_EVERY == RESCALE_EVERY - 1 and np.mean(converged) > MIN_CONVERGED:
             break
     return theta, _cost(y - predicted, np.full(len(theta), float(np.median(scale))))
 
 
-def _cost(rest: Floats, scale: Floats) -> Floats:
-    size, limit = np.abs(rest), scale[:, None]
-    return np.asarray(np.where(size <= limit, 0.5 * rest**2, limit * (size - 0.5 * limit)).sum(axis=1))
+def _cost(residuals: Floats, scale: Floats) -> Floats:
+    """Huber's loss of each fit."""
+    size, limit = np.abs(residuals), scale[:, None]
+    return np.asarray(np.where(size <= limit, 0.5 * residuals**2, limit * (size - 0.5 * limit)).sum(axis=1))
 
 
 def _bounded(theta: Floats, logs: Floats) -> Floats:
-    """Limits and factors within what a float can hold, exponents within EXPONENT_RANGE."""
+    """Parameters with limits and factors that a float can represent, and exponents within EXPONENT_RANGE."""
     out = np.clip(theta, -60.0, 60.0 + EXPONENT_RANGE[1] * float(np.abs(logs).max()))
     out[:, 2::2] = np.clip(theta[:, 2::2], *np.log(EXPONENT_RANGE))
     return out

@@ -1,4 +1,4 @@
-"""Two sets of runs, an old one and a new one: which metrics are worse beyond what runs of equal settings differ by."""
+"""Compare an old and a new set of runs: which metrics are worse by more than the noise within equal settings."""
 
 from dataclasses import replace
 
@@ -7,37 +7,37 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.comparing.comparisonresult import Regression
-from loganalyst.comparing.runobjective import MEASURES, SPEED, Measure
+from loganalyst.comparing.runobjective import MEASURES, SPEED, Measure, most_common
 from loganalyst.comparing.settingspace import Space
 
-LEVEL = 0.05
-FAILING = "share of runs that fail"
+LEVEL = 0.05  # family-wise error over all metrics
+FAILURES = "share of runs that fail"
 
 
 def regressions(
     space: Space, features: pl.DataFrame, new: NDArray[np.bool_], failed: NDArray[np.bool_]
 ) -> tuple[Regression, ...]:
-    """Of each measure that both sets have, the worst first; `features` in the order of the space's runs, `new` marks
-    those of the new set, `failed` those that failed. Family-wise error LEVEL (Holm 1979).
+    """One regression per measure that both sets have, the worst first. `features` is in the order of the space's runs;
+    `new` marks the new set, `failed` the failed runs. The family-wise error is LEVEL (Holm 1979).
     """
     blocks = blocks_of(space, new)
     found = [r for m in (*MEASURES, SPEED) if (r := _measured(m, features, blocks, new)) is not None]
-    share = _failing(new, failed)
+    share = _failures(new, failed)
     return _judged([*found, *([share] if share else [])])
 
 
 def changed(space: Space, new: NDArray[np.bool_]) -> dict[str, tuple[str, str]]:
-    """Settings that have one value in all old runs, and another one in all new ones."""
-    told = {}
+    """Settings with one value in all old runs, and another value in all new runs."""
+    found = {}
     for name in space.values.columns:
         old, now = (space.values[name].filter(pl.Series(side)).unique() for side in (~new, new))
         if len(old) == len(now) == 1 and old[0] != now[0]:
-            told[name] = (str(old[0]), str(now[0]))
-    return told
+            found[name] = (str(old[0]), str(now[0]))
+    return found
 
 
 def blocks_of(space: Space, new: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """One number for runs that agree in every setting that varies within a set."""
+    """Block numbers: equal for runs that agree in every setting that varies within a set."""
     inner = [
         s.codes for s in space.settings if any(np.unique(s.codes[side]).size > 1 for side in (new, ~new) if side.any())
     ]
@@ -49,13 +49,11 @@ def blocks_of(space: Space, new: NDArray[np.bool_]) -> NDArray[np.int64]:
 def _measured(
     m: Measure, features: pl.DataFrame, blocks: NDArray[np.int64], new: NDArray[np.bool_]
 ) -> Regression | None:
-    """The mean difference within blocks, and its interval by Student's t: a pair of single runs, several seeds of each,
-    or two sets without equal settings are all this (analysis of variance with blocks).
+    """The mean difference within blocks, with its interval by Student's t (analysis of variance with blocks). This
+    covers pairs of single runs, several seeds per setting, and two sets without equal settings.
     """
-    names = features[m.name].drop_nulls().value_counts().sort("count", m.name, descending=[True, False])
-    if not names.height:
+    if (metric := most_common(features[m.name])) is None:
         return None
-    metric = str(names[m.name][0])
     value = features[m.value].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     known = np.isfinite(value) & (features[m.name] == metric).fill_null(False).to_numpy()
     old_known, new_known = known & ~new, known & new
@@ -65,42 +63,48 @@ def _measured(
     shared = np.intersect1d(blocks[old_known], blocks[new_known])
     block = blocks if shared.size else np.zeros_like(blocks)
     difference, error, free = _within(value[known], new[known], block[known])
-    told = Regression(
+    found = Regression(
         metric, m.role, float(old.mean()), float(now.mean()), old.size, now.size, int(shared.size), difference,
         None, None, None, "unknown",
     )  # fmt: skip
-    return told if error is None else _tested(told, error, free, m.worse)
+    return found if error is None else _tested(found, error, free, m.worse)
 
 
 def _within(
     y: NDArray[np.float64], new: NDArray[np.bool_], block: NDArray[np.int64]
 ) -> tuple[float, float | None, int]:
-    """Effect of being new beside an effect of each block, its standard error (None: nothing tells noise), and the
-    degrees of freedom.
+    """The effect of the new set, adjusted for blocks; its standard error (None: the noise is unknown); and the degrees
+    of freedom.
     """
     _, block = np.unique(block, return_inverse=True)
-    many = np.bincount(block)
-    x, rest = new - (np.bincount(block, new) / many)[block], y - (np.bincount(block, y) / many)[block]
+    count = np.bincount(block)
+    # subtracting block means from x and y gives the same slope as fitting one effect per block
+    x, y = new - (np.bincount(block, new) / count)[block], y - (np.bincount(block, y) / count)[block]
     power = float(x @ x)
-    effect = float(x @ rest) / power
-    free = y.size - many.size - 1
+    effect = float(x @ y) / power
+    free = y.size - count.size - 1
     if free < 1:
         return effect, None, 0
-    return effect, float(np.sqrt(np.sum((rest - effect * x) ** 2) / free / power)), free
+    return effect, float(np.sqrt(np.sum((y - effect * x) ** 2) / free / power)), free
 
 
-def _tested(told: Regression, error: float, free: int, worse: str) -> Regression:
+def _tested(found: Regression, error: float, free: int, worse: str) -> Regression:
+    """The regression with its interval, p-value and direction."""
     from scipy.stats import t
 
     width = float(t.isf(LEVEL / 2, free)) * error
-    p = 2 * float(t.sf(abs(told.difference) / error, free)) if error else float(told.difference == 0)
-    turned = (told.difference > 0) == (worse == "up")
+    p = 2 * float(t.sf(abs(found.difference) / error, free)) if error else float(found.difference == 0)
+    is_worse = (found.difference > 0) == (worse == "up")
     return replace(
-        told, low=told.difference - width, high=told.difference + width, p=p, verdict="worse" if turned else "better"
+        found,
+        low=found.difference - width,
+        high=found.difference + width,
+        p=p,
+        verdict="worse" if is_worse else "better",
     )
 
 
-def _failing(new: NDArray[np.bool_], failed: NDArray[np.bool_]) -> Regression | None:
+def _failures(new: NDArray[np.bool_], failed: NDArray[np.bool_]) -> Regression | None:
     """The share of runs that fail, by Fisher's exact test."""
     from scipy.stats import fisher_exact
 
@@ -110,17 +114,17 @@ def _failing(new: NDArray[np.bool_], failed: NDArray[np.bool_]) -> Regression | 
     p = float(fisher_exact(np.array(counts))[1])
     old, now = float(failed[~new].mean()), float(failed[new].mean())
     sizes = int((~new).sum()), int(new.sum())
-    found = Regression(FAILING, "failures", old, now, *sizes, 0, now - old, None, None, p, "worse")
+    found = Regression(FAILURES, "failures", old, now, *sizes, 0, now - old, None, None, p, "worse")
     return found if now > old else replace(found, verdict="better")
 
 
 def _judged(found: list[Regression]) -> tuple[Regression, ...]:
-    """Worse or better only where it holds for all that were asked at once."""
-    asked = sorted((r for r in found if r.p is not None), key=lambda r: r.p or 0.0)
+    """The verdicts corrected for all tests (Holm): worse or better only if that is significant."""
+    tested = sorted((r for r in found if r.p is not None), key=lambda r: r.p or 0.0)
     reached = 0.0
     judged = []
-    for i, r in enumerate(asked):
-        reached = max(reached, min((r.p or 0.0) * (len(asked) - i), 1.0))
+    for i, r in enumerate(tested):
+        reached = max(reached, min((r.p or 0.0) * (len(tested) - i), 1.0))
         judged.append(replace(r, p=reached, verdict=r.verdict if reached <= LEVEL else "same"))
     rank = {"worse": 0, "unknown": 2, "same": 3, "better": 1}
     return tuple(sorted([*judged, *(r for r in found if r.p is None)], key=lambda r: rank[r.verdict]))

@@ -1,4 +1,4 @@
-"""What runs are compared by: one number a run, with its direction, and which runs count."""
+"""Choose the objective of a comparison: one number per run, its direction, and which runs count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from loganalyst.comparing.comparisonlimits import limits
 from loganalyst.comparing.comparisonresult import Objective
 from loganalyst.comparing.settingspace import Space
 from loganalyst.curves.roles import assign
@@ -17,7 +18,7 @@ Goal = Literal["min", "max"]
 
 @dataclass(frozen=True)
 class Measure:
-    """A value that every run has a feature for: `name` has its metric, `value` the number."""
+    """A possible objective, from features: `name` is the feature with its metric, `value` the one with the number."""
 
     role: str
     name: str
@@ -26,7 +27,7 @@ class Measure:
     how: Literal["best", "last"]
 
 
-# in the order of asking: held-out values first
+# in order of preference: held-out values first
 MEASURES = (
     Measure("val_loss", "val_loss_metric", "val_loss_best", "up", "best"),
     Measure("val_score", "val_score_metric", "val_score_best", "down", "best"),
@@ -34,63 +35,66 @@ MEASURES = (
     Measure("train_loss", "train_loss_metric", "train_loss_last", "up", "last"),
 )
 SPEED = Measure("throughput", "throughput_metric", "throughput_best", "down", "best")
-KNOWN = 0.5  # of the runs that have most, so many must have a measure
-CHANGED = ("objective", "regularisation")  # kinds of settings that change what a loss means, or what it can reach
 UNSTABLE = ("train_loss_ends_nonfinite", "val_loss_ends_nonfinite")
-CUT = ("failed", "killed", "preempted", "cancelled", "timeout", "node_fail", "running")
-WHOLE, SHORT = 0.95, 0.5  # of the usual steps: a run that was ended came to its end; one that was not did not
-LENGTHS = ("duration", "batch")  # kinds of settings that change how many steps a whole run has
+STOPPED = ("failed", "killed", "preempted", "cancelled", "timeout", "node_fail", "running")
+LENGTH_KINDS = ("duration", "batch")  # kinds of settings that change the number of steps of a complete run
+LOSS_KIND = "objective"  # kind of settings that change the meaning of a loss
 
 
 def values(
     store: Store,
-    told: pl.DataFrame,
+    features: pl.DataFrame,
     listing: pl.DataFrame,
     space: Space,
     *,
     metric: str | None = None,
     goal: Goal | None = None,
 ) -> tuple[Objective | None, pl.DataFrame]:
-    """The objective (None: nothing comparable is logged), and a row for each of the space's runs, in its order:
-    `run_id`, `value` (NULL: not known), `unstable`, `steps`, and `left_out`: why it is not compared (NULL: it is).
+    """The objective (None: nothing comparable is logged), and one row per run of the space, in its order: `run_id`,
+    `value` (NULL: not known), `unstable`, `steps`, and `left_out`: why the run is not compared (NULL: it is).
 
-    `told` are the features of the runs, `listing` an audit's, both in that order. Raises SourceError for a metric that
-    no run has, or of which nobody knows whether lower is better.
+    `features` and the audit's `listing` have the same order. Raises SourceError for a metric that no run has, or whose
+    better direction is not known.
     """
     ids = list(space.runs)
-    chosen = _named(store, ids, metric, goal) if metric else _chosen(told, space)
+    chosen = _named(store, ids, metric, goal) if metric else _chosen(features, space)
     if chosen is None:
-        return None, _rows(told, listing, pl.Series([None] * len(ids), dtype=pl.Float64), space)
+        return None, _rows(features, listing, pl.Series([None] * len(ids), dtype=pl.Float64), space)
     measure, name, why = chosen
-    names = told[measure.name].drop_nulls() if measure.name else pl.Series([name, ""])
-    value = told[measure.value] if measure.name and names.n_unique() == 1 else _read(store, ids, measure, name)
-    rows = _rows(told, listing, value, space)
+    names = features[measure.name].drop_nulls() if measure.name else pl.Series([name, ""])
+    value = features[measure.value] if measure.name and names.n_unique() == 1 else _read(store, ids, measure, name)
+    rows = _rows(features, listing, value, space)
     left_out = dict(rows["left_out"].drop_nulls().value_counts(sort=True).iter_rows())
     known = rows.height - sum(left_out.values())
     return Objective(name, measure.role, measure.worse, measure.how, why, known, left_out), rows
 
 
-def _chosen(told: pl.DataFrame, space: Space) -> tuple[Measure, str, str] | None:
-    """The first measure that most runs have, and its commonest name."""
-    known = {m: int(told[m.value].is_finite().sum()) for m in MEASURES}
-    enough = [m for m in MEASURES if known[m] and known[m] >= KNOWN * float(max(known.values()))]
+def _chosen(features: pl.DataFrame, space: Space) -> tuple[Measure, str, str] | None:
+    """The first measure that most runs have, its most common metric name, and the reason."""
+    known = {m: int(features[m.value].is_finite().sum()) for m in MEASURES}
+    enough = [
+        m for m in MEASURES if known[m] and known[m] >= limits().objective.known_share * float(max(known.values()))
+    ]
     if not enough:
         return None
-    first, why = enough[0], f"{enough[0].role} is what most runs log of the held-out data"
-    changed = next((s.key for s in space.settings if s.kind in CHANGED[:1]), None)
+    first, why = enough[0], f"most runs log {enough[0].role} on held-out data"
+    changed = next((s.key for s in space.settings if s.kind == LOSS_KIND), None)
     score = next((m for m in enough if m.role in ("val_score", "reward")), None)
     if first.role == "val_loss" and changed and score:
-        first, why = score, f"{changed} varies, and with it what a loss means"
+        first, why = score, f"{changed} varies, so losses are not comparable"
     elif first.role not in ("val_loss", "val_score"):
-        why = "nothing is logged of held-out data"
-    name = (
-        told[first.name].drop_nulls().value_counts().sort("count", first.name, descending=[True, False])[first.name][0]
-    )
-    return first, str(name), why
+        why = "no metric on held-out data is logged"
+    return first, str(most_common(features[first.name])), why
+
+
+def most_common(names: pl.Series) -> str | None:
+    """The most common name; in a tie, the first one in alphabetical order. None if all are NULL."""
+    counts = names.drop_nulls().value_counts().sort("count", names.name, descending=[True, False])
+    return str(counts[names.name][0]) if counts.height else None
 
 
 def _named(store: Store, ids: Sequence[str], metric: str, goal: Goal | None) -> tuple[Measure, str, str]:
-    """The metric that the user names; harm by its role, or as told."""
+    """The metric that the user named; its direction comes from `goal`, else from its role."""
     points = store.points.filter(pl.col("run_id").is_in(list(ids)))
     if points.filter(metric=metric).head(1).collect().is_empty():
         names = points.select(pl.col("metric").unique()).collect()["metric"].to_list()
@@ -103,7 +107,7 @@ def _named(store: Store, ids: Sequence[str], metric: str, goal: Goal | None) -> 
     worse = {"min": "up", "max": "down", None: role.worse}[goal]
     if worse is None:
         raise SourceError(
-            "--metric", f"of {metric!r} it is not known whether lower is better", "add --goal min or --goal max"
+            "--metric", f"it is not known whether a lower {metric!r} is better", "add --goal min or --goal max"
         )
     how = "best" if role.name.startswith("val_") else "last"
     return (
@@ -114,7 +118,7 @@ def _named(store: Store, ids: Sequence[str], metric: str, goal: Goal | None) -> 
 
 
 def _read(store: Store, ids: Sequence[str], measure: Measure, metric: str) -> pl.Series:
-    """One number a run from its points: the best finite value, or the median of the last tenth of them."""
+    """One number per run from its points: the best finite value, or the median of the last tenth."""
     finite = pl.col("value").filter(pl.col("value").is_finite())
     best = finite.min() if measure.worse == "up" else finite.max()
     last = finite.tail(pl.max_horizontal(finite.len() // 10, 1)).median()
@@ -126,11 +130,11 @@ def _read(store: Store, ids: Sequence[str], measure: Measure, metric: str) -> pl
     return order.join(found, on="run_id", how="left", maintain_order="left")["found"]
 
 
-def _rows(told: pl.DataFrame, listing: pl.DataFrame, value: pl.Series, space: Space) -> pl.DataFrame:
-    """Which runs count: those that trained to their end."""
+def _rows(features: pl.DataFrame, listing: pl.DataFrame, value: pl.Series, space: Space) -> pl.DataFrame:
+    """The value of each run, and why it is left out; only complete, stable runs count."""
     finite = pl.when(pl.col("value").is_finite()).then(pl.col("value"))
     ended = listing.select("run_id", "ended_as", "status")
-    rows = told.select(
+    rows = features.select(
         "run_id",
         value=value,
         unstable=pl.any_horizontal(
@@ -139,16 +143,17 @@ def _rows(told: pl.DataFrame, listing: pl.DataFrame, value: pl.Series, space: Sp
         steps="run_last_step",
     ).with_columns(finite)  # fmt: skip
     rows = rows.join(ended, on="run_id", how="left", maintain_order="left")
-    cut = pl.col("ended_as").is_in(CUT)
-    usual = rows.filter(~cut, ~pl.col("unstable"))["steps"].median()
+    limit = limits().objective
+    stopped = pl.col("ended_as").is_in(STOPPED)
+    usual = rows.filter(~stopped, ~pl.col("unstable"))["steps"].median()
     steps = pl.col("steps") / (usual or 1.0)
-    same_length = usual is not None and not any(s.kind in LENGTHS for s in space.settings)
-    early = cut & ((steps < WHOLE) | ~pl.lit(same_length) | steps.is_null())
+    same_length = usual is not None and not any(s.kind in LENGTH_KINDS for s in space.settings)
+    early = stopped & ((steps < limit.complete_share) | ~pl.lit(same_length) | steps.is_null())
     why = (
         pl.when(pl.col("unstable")).then(pl.lit("unstable"))
         .when(pl.col("status") == "unreadable").then(pl.lit("not readable"))
         .when(early).then(pl.lit("ended early"))
-        .when(pl.lit(same_length) & (steps < SHORT)).then(pl.lit("much shorter than the others"))
+        .when(pl.lit(same_length) & (steps < limit.short_share)).then(pl.lit("much shorter than the others"))
         .when(pl.col("value").is_null()).then(pl.lit("not logged"))
     )  # fmt: skip
     return rows.with_columns(left_out=why).drop("ended_as", "status")

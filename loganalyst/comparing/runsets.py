@@ -1,4 +1,4 @@
-"""Runs that belong together, from what is known of each to what is to be learned from them."""
+"""Compare related runs: put all parts of the comparison together."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,31 +31,31 @@ COMMON = (
     "steps",
     "failed",
     "seed",
-)  # columns of the table that mean the same whatever runs are compared with
-NOTHING = "no loss, score or reward is logged by these runs"
+)  # columns of the table that do not depend on the other runs
+NO_OBJECTIVE = "no loss, score or reward is logged by these runs"
 
 
 class Failures(NamedTuple):
-    """Which of them failed alike, and what sets these apart, as an audit has it."""
+    """The groups and contrasts of failed runs, as in an audit."""
 
     groups: pl.DataFrame
     contrasts: pl.DataFrame
 
 
 def compared(all_: Gathered, failures: Failures, paths: Sequence[str]) -> Comparison:
-    """All that they tell; of two `paths` the second one's runs are also held against the first one's."""
-    told, model = Sensitivity(0, why_not=NOTHING), None
+    """The comparison of related runs. With two `paths`, the runs of the second are also compared with the first."""
+    effects, model = Sensitivity(0, why_not=NO_OBJECTIVE), None
     if all_.objective is not None:
-        told, model = sensitivity(all_.space.settings, all_.counted, all_.values, all_.sign)
+        effects, model = sensitivity(all_.space.settings, all_.counted, all_.values, all_.sign)
     bad, of_seeds, laws = corner(all_.space.settings, all_.failed), _seeds(all_), _scaling(all_)
-    known = _known(all_, told, model, bad)
+    known = _known(all_, effects, model, bad)
     new = _new(all_.logged.listing["path"].to_list(), paths)
     return Comparison(
         runs=table(all_, of_seeds),
         groups=failures.groups,
         contrasts=failures.contrasts,
         objective=all_.objective,
-        sensitivity=told,
+        sensitivity=effects,
         corner=bad,
         seeds=of_seeds,
         scaling=laws,
@@ -67,8 +67,8 @@ def compared(all_: Gathered, failures: Failures, paths: Sequence[str]) -> Compar
     )
 
 
-def _known(all_: Gathered, told: Sensitivity, model: Model | None, bad: Corner | None) -> nextrun.Known:
-    """What a next run is chosen by."""
+def _known(all_: Gathered, effects: Sensitivity, model: Model | None, bad: Corner | None) -> nextrun.Known:
+    """The results that a next run is chosen by."""
     order = np.argsort(all_.sign * all_.values, kind="stable")
     best = int(all_.counted[order[0]]) if order.size else None
     failed = all_.logged.listing.filter(pl.Series(all_.failed))["run_id"].to_list()
@@ -77,12 +77,12 @@ def _known(all_: Gathered, told: Sensitivity, model: Model | None, bad: Corner |
     )
     return nextrun.Known(
         objective=all_.objective,
-        sensitivity=told,
+        sensitivity=effects,
         model=model,
         corner=bad,
         paths=dict(all_.logged.listing.select("run_id", "path").iter_rows()),
         best="" if best is None else all_.logged.listing["path"][best],
-        told={} if best is None else all_.space.told(best),
+        settings={} if best is None else all_.space.settings_of(best),
         failing=float(all_.failed.mean()) if all_.failed.size else 0.0,
         separate=separate(all_.logged.listing, diagnoses.collect(), all_.logged.config),
     )
@@ -90,14 +90,14 @@ def _known(all_: Gathered, told: Sensitivity, model: Model | None, bad: Corner |
 
 def _seeds(all_: Gathered) -> Seeds:
     if all_.objective is None:
-        return Seeds(why_not=NOTHING)
+        return Seeds(why_not=NO_OBJECTIVE)
     at = all_.counted
-    ids, told = [all_.space.runs[i] for i in at], [all_.space.told(i) for i in at]
-    return seeds(all_.space.same[at], ids, all_.values, told, all_.sign)
+    ids, settings = [all_.space.runs[i] for i in at], [all_.space.settings_of(i) for i in at]
+    return seeds(all_.space.same[at], ids, all_.values, settings, all_.sign)
 
 
 def _scaling(all_: Gathered) -> Scaling:
-    """Laws of the objective where it is a loss, else of the loss that most runs have."""
+    """Scaling laws of the objective if it is a loss, else of the loss that most runs have."""
     loss = all_.rows["value"]
     if all_.objective is None or all_.objective.role not in LOSSES:
         loss = min((all_.logged.features[c] for c in ("val_loss_best", "train_loss_last")), key=pl.Series.null_count)
@@ -108,17 +108,17 @@ def _scaling(all_: Gathered) -> Scaling:
 
 
 def _new(runs: Sequence[str], paths: Sequence[str]) -> NDArray[np.bool_] | None:
-    """Which runs are of the second of two paths; None where there are not two sets."""
+    """Which runs belong to the second of two paths; None if there are not two sets."""
     if len(paths) != 2 or paths[0] == paths[1]:
         return None
     deeper = sorted(paths, key=len, reverse=True)
-    of = [next((p for p in deeper if f"{run}/".startswith(f"{p}/")), "") for run in runs]
-    new = np.array([p == paths[1] for p in of], dtype=bool)
+    path_of = [next((p for p in deeper if f"{run}/".startswith(f"{p}/")), "") for run in runs]
+    new = np.array([p == paths[1] for p in path_of], dtype=bool)
     return new if new.any() and not new.all() else None
 
 
 def table(all_: Gathered, found: Seeds) -> pl.DataFrame:
-    """One row a run, the best first, then those that are not compared."""
+    """One row per run: the best first, then the runs that are not compared."""
     group = {run: g.id for g in found.groups for run in g.runs}
     table = all_.logged.listing.select("run_id", "path", "status", "label").with_columns(
         all_.rows.select(objective="value", left_out="left_out", unstable="unstable", steps="steps"),

@@ -1,4 +1,4 @@
-"""How large each run is: parameters, tokens and compute, from its settings, features and metrics."""
+"""The size of each run: parameters, tokens and compute, from its settings, features and metrics."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ import polars as pl
 from loganalyst.comparing.trainingnames import distinct
 from loganalyst.store import Store
 
-# the last name of a dotted key, or a metric: from the surest to the last resort
+# the last part of a dotted key, or of a metric name: the most reliable first
 PARAMETERS = (
     "n_params", "num_params", "num_parameters", "n_parameters", "total_params", "params", "parameters",
     "model_parameters",
@@ -22,43 +22,42 @@ LENGTH = (
     "block_size", "seq_len", "seq_length", "sequence_length", "max_seq_length", "max_seq_len",
     "context_length", "n_ctx",
 )  # fmt: skip
-FLOPS = 6.0  # a token and parameter, forward and back (Kaplan et al. 2020, arXiv:2001.08361)
-LAST = re.compile(r"^.*[/.]")  # what stands before the last name of a metric
+FLOPS = 6.0  # per token and parameter, forward and backward (Kaplan et al. 2020, arXiv:2001.08361)
+PREFIX = re.compile(r"^.*[/.]")  # `train/` in `train/tokens`
 NAMES = {"parameters": PARAMETERS, "tokens": TOKENS, "compute": COMPUTE}
 
 
 def sizes(store: Store, runs: Sequence[str], config: pl.DataFrame) -> pl.DataFrame:
-    """A row a run, in order: `parameters`, `tokens`, `compute` (FLOP), NULL where not known, and `samples` where tokens
-    are not.
+    """One row per run, in order: `parameters`, `tokens`, `samples` and `compute` (FLOP); NULL where not known.
 
-    One source for all runs: what most of them tell. Without one tokens are steps times batch times length, and compute
-    6 times parameters times tokens.
+    Each value comes from the same source for all runs: the one that most runs have. Without a source, tokens are steps
+    times batch times length, and compute is 6 times parameters times tokens.
     """
     order = pl.DataFrame({"run_id": list(runs)}, schema={"run_id": pl.String})
-    own = order.join(
+    features = order.join(
         store.features.select("run_id", "config_parameters", "config_batch", "run_last_step").collect(),
         on="run_id", how="left", maintain_order="left",
     )  # fmt: skip
     settings = _settings(order, config)
-    missing = [name for name, keys in NAMES.items() if _first(settings, keys) is None]
+    missing = [name for name, keys in NAMES.items() if _most_common(settings, keys) is None]
     logged = _logged(store, order, missing)
     found = {name: _best(settings, logged, keys, order.height) for name, keys in NAMES.items()}
-    length = _first(settings, LENGTH)
-    seen = own["run_last_step"] * own["config_batch"]
-    parameters = found["parameters"].fill_null(own["config_parameters"])
+    length = _most_common(settings, LENGTH)
+    samples = features["run_last_step"] * features["config_batch"]
+    parameters = found["parameters"].fill_null(features["config_parameters"])
     tokens = found["tokens"]
     if tokens.is_null().all() and length is not None:
-        tokens = seen * length
+        tokens = samples * length
     compute = found["compute"]
     if compute.is_null().all():
         compute = FLOPS * parameters * tokens
-    every = pl.DataFrame({"parameters": parameters, "tokens": tokens, "compute": compute, "samples": seen})
+    every = pl.DataFrame({"parameters": parameters, "tokens": tokens, "compute": compute, "samples": samples})
     positive = [pl.when(pl.col(c).is_finite() & (pl.col(c) > 0)).then(pl.col(c)).alias(c) for c in every.columns]
     return order.with_columns(every.cast(pl.Float64).with_columns(positive))
 
 
 def _settings(order: pl.DataFrame, config: pl.DataFrame) -> Mapping[str, pl.Series]:
-    """Numeric settings by the last name of their key, in lower case."""
+    """Numeric settings by the last part of their key, in lower case."""
     wanted = {*LENGTH, *(k for keys in NAMES.values() for k in keys)}
     last = pl.col("key").str.to_lowercase().str.split(".").list.last()
     some = config.with_columns(last=last).filter(pl.col("last").is_in(list(wanted)), pl.col("number").is_not_null())
@@ -66,11 +65,11 @@ def _settings(order: pl.DataFrame, config: pl.DataFrame) -> Mapping[str, pl.Seri
 
 
 def _logged(store: Store, order: pl.DataFrame, missing: Sequence[str]) -> Mapping[str, pl.Series]:
-    """The largest values of metrics that count what no setting tells."""
+    """The largest values of metrics for the `missing` sizes."""
     wanted = {k for name in missing for k in NAMES[name]}
     points = store.points.filter(pl.col("run_id").is_in(order["run_id"].to_list()))
     every = distinct(points.select("metric"))["metric"].to_list() if wanted else list[str]()
-    found = {metric: last for metric in every if (last := LAST.sub("", metric.lower())) in wanted}
+    found = {metric: last for metric in every if (last := PREFIX.sub("", metric.lower())) in wanted}
     if not found:
         return {}
     some = (
@@ -85,14 +84,14 @@ def _columns(order: pl.DataFrame, rows: pl.DataFrame) -> Mapping[str, pl.Series]
     wide = rows.drop_nulls("number").unique(["run_id", "name"], keep="last", maintain_order=True)
     if not wide.height:
         return {}
-    told = order.join(
+    columns = order.join(
         wide.pivot("name", index="run_id", values="number"), on="run_id", how="left", maintain_order="left"
     )
-    return {name: told[name] for name in told.columns if name != "run_id"}
+    return {name: columns[name] for name in columns.columns if name != "run_id"}
 
 
-def _first(columns: Mapping[str, pl.Series], names: Sequence[str]) -> pl.Series | None:
-    """The column that most runs have; of equals the first named."""
+def _most_common(columns: Mapping[str, pl.Series], names: Sequence[str]) -> pl.Series | None:
+    """The column that most runs have; in a tie, the first one of `names`."""
     known = [columns[name] for name in names if name in columns]
     return max(known, key=lambda c: len(c) - c.null_count(), default=None)
 
@@ -100,6 +99,6 @@ def _first(columns: Mapping[str, pl.Series], names: Sequence[str]) -> pl.Series 
 def _best(
     settings: Mapping[str, pl.Series], logged: Mapping[str, pl.Series], names: Sequence[str], n: int
 ) -> pl.Series:
-    chosen = _first(settings, names)
-    chosen = _first(logged, names) if chosen is None else chosen
+    chosen = _most_common(settings, names)
+    chosen = _most_common(logged, names) if chosen is None else chosen
     return pl.Series([None] * n, dtype=pl.Float64) if chosen is None else chosen

@@ -1,4 +1,4 @@
-"""What only another seed changes, and whether one group of settings is better than another."""
+"""The effect of the seed alone, and whether one group of settings is better than another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from loganalyst.comparing.comparisonresult import SeedGroup, Seeds, Versus
 
 Floats = NDArray[np.float64]
 
-LEVEL = 0.05
-POWER_Z = 1.959964 + 0.841621  # two-sided 5 %, power 80 %
-COMPARED = 8  # groups that the best one is held against
-MOST_SEEDS = 1000
-BORROW = 4  # groups from which on variances borrow from each other
+LEVEL = 0.05  # family-wise error over all pairs of groups
+POWER_Z = 1.959964 + 0.841621  # normal quantiles: two-sided 5 %, power 80 %
+MAX_COMPARED = 8  # groups that the best one is compared with
+MAX_SEEDS = 1000
+MIN_GROUPS_FOR_SHRINKAGE = 4  # with fewer groups, variances are not shrunk towards each other
 
 
 def seeds(
-    groups: pl.Series, ids: Sequence[str], values: Floats, told: Sequence[Mapping[str, str]], sign: float
+    groups: pl.Series, ids: Sequence[str], values: Floats, settings: Sequence[Mapping[str, str]], sign: float
 ) -> Seeds:
-    """Runs with an objective (`values`; `sign` -1: higher is better) that are equal up to the seed: `groups` is one
-    number for equal settings (NULL: not logged), `told` the settings that vary.
+    """Groups of runs that are equal except for the seed, and comparisons between them. `groups` is equal for equal
+    settings (NULL: not logged), `values` has the objective (`sign` -1: higher is better), `settings` those that vary.
     """
     rows = pl.DataFrame({"group": groups, "value": values, "row": np.arange(len(ids))}).drop_nulls()
     found = (
@@ -30,30 +30,30 @@ def seeds(
         .filter(pl.col("n") > 1).sort(sign * pl.col("mean"), pl.col("row").list.first())
     )  # fmt: skip
     if not found.height:
-        return Seeds(why_not="no two runs are equal in all settings but the seed: what a seed changes is not known")
+        return Seeds(why_not="no two runs are equal except for the seed: the effect of the seed is not known")
     n, mean, variance = (found[c].to_numpy().astype(float) for c in ("n", "mean", "variance"))
     pooled = float(np.sum((n - 1) * variance) / np.sum(n - 1))
     named = tuple(
         SeedGroup(
-            f"g{i + 1}", told[row["row"][0]], tuple(ids[r] for r in row["row"]), row["mean"], row["variance"] ** 0.5
+            f"g{i + 1}", settings[row["row"][0]], tuple(ids[r] for r in row["row"]), row["mean"], row["variance"] ** 0.5
         )
         for i, row in enumerate(found.iter_rows(named=True))
     )
-    moderated, df = borrowed(variance, n - 1)
+    moderated, df = shrunk(variance, n - 1)
     versus = tuple(
-        compared((named[0].id, named[k].id), sign * (mean[k] - mean[0]), Spread(moderated, n, df).of(0, k), len(named))
-        for k in range(1, min(len(named), COMPARED + 1))
+        compared((named[0].id, named[k].id), sign * (mean[k] - mean[0]), Spread(moderated, n, df).at(0, k), len(named))
+        for k in range(1, min(len(named), MAX_COMPARED + 1))
     )
     return Seeds(pooled**0.5, int(np.sum(n - 1)), named, versus)
 
 
-def borrowed(variance: Floats, df: Floats) -> tuple[Floats, Floats]:
-    """Variances of few values each, drawn towards their common one by as much as they agree, with their degrees of
+def shrunk(variance: Floats, df: Floats) -> tuple[Floats, Floats]:
+    """Variances of few values each, shrunk towards a common one: the more, the better they agree. With their degrees of
     freedom (empirical Bayes: Smyth, Statistical Applications in Genetics and Molecular Biology 3, 2004).
     """
     from scipy.special import digamma, polygamma
 
-    if variance.size < BORROW or not variance.any():
+    if variance.size < MIN_GROUPS_FOR_SHRINKAGE or not variance.any():
         return variance, df
     logs = np.log(np.maximum(variance, 1e-12 * variance.max()))
     away = logs - digamma(df / 2) + np.log(df / 2)
@@ -67,7 +67,7 @@ def borrowed(variance: Floats, df: Floats) -> tuple[Floats, Floats]:
 
 
 def _trigamma_inverse(x: float) -> float:
-    """By Newton's method, as Smyth 2004 gives it."""
+    """The y with trigamma(y) = x, by Newton's method (Smyth 2004)."""
     from scipy.special import polygamma
 
     if x > 1e7:
@@ -87,15 +87,15 @@ class Spread:
     n: Floats
     df: Floats
 
-    def of(self, *groups: int) -> "Spread":
-        """Of these alone."""
+    def at(self, *groups: int) -> "Spread":
+        """Only the groups at these positions."""
         at = list(groups)
         return Spread(self.variance[at], self.n[at], self.df[at])
 
 
 def compared(names: tuple[str, str], difference: float, spread: Spread, groups: int) -> Versus:
-    """Two means with unequal variances (Welch 1947), among all pairs of `groups` means (Bonferroni: the studentized
-    range is hardly less strict, and takes a second for each pair).
+    """Compare two means with unequal variances (Welch 1947), corrected for all pairs of `groups` means (Bonferroni: the
+    studentized range is hardly less strict, and takes one second per pair).
     """
     from scipy.stats import t
 
@@ -108,6 +108,6 @@ def compared(names: tuple[str, str], difference: float, spread: Spread, groups: 
     p = min(2 * float(t.sf(abs(difference) / error, free)) * pairs, 1.0)
     width = float(t.isf(LEVEL / 2 / pairs, free))
     needed = 2 * float(spread.variance.mean()) * (POWER_Z / difference) ** 2 if difference else np.inf
-    count = int(np.ceil(needed)) + 1 if needed < MOST_SEEDS else None
+    count = int(np.ceil(needed)) + 1 if needed < MAX_SEEDS else None
     low, high = difference - width * error, difference + width * error
     return Versus(*names, difference, low, high, p, p <= LEVEL, None if p <= LEVEL else count)

@@ -1,4 +1,4 @@
-"""Hyper-parameter sensitivity of a sweep: what matters, where it is best, what depends on what."""
+"""Hyper-parameter sensitivity of a sweep: which settings matter, their best levels, and their interactions."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -11,17 +11,17 @@ from loganalyst.comparing.responsesurface import Codes, Floats, Model, along, be
 from loganalyst.comparing.settingspace import Setting
 from loganalyst.comparing.surfaceterms import Effect
 
-FEWEST = 8  # runs
-PER_SETTING = 2  # runs a setting, below which nothing is told of any
-TOGETHER = 0.8  # share of a setting that another one tells, from which on they were changed together
-WORSE = 0.95  # probability from which on a level is shown to be worse
-SHOWN = 40  # levels of a profile
+MIN_RUNS = 8
+MIN_RUNS_PER_SETTING = 2
+MIN_SHARED_VARIANCE = 0.8  # of two settings that were changed together
+MIN_PROBABILITY_WORSE = 0.95  # of a level that is significantly worse
+MAX_PROFILE_LEVELS = 40
 
 
 def sensitivity(
     settings: Sequence[Setting], rows: Codes, objective: Floats, sign: float
 ) -> tuple[Sensitivity, Model | None]:
-    """What the runs at `rows` say of the settings, and the model behind it (None where they say nothing)."""
+    """The effects of the settings over the runs at `rows`, and the fitted model (None if there is none)."""
     varied = [s for s in settings if np.unique(s.codes[rows]).size > 1]
     if why := _why_not(varied, objective):
         return Sensitivity(rows.size, why_not=why), None
@@ -30,13 +30,13 @@ def sensitivity(
     q = importance.discovery(found.p)
     best = best_place(found)
     order = np.argsort(-total.mean(axis=0), kind="stable")
-    important = q <= importance.RATE
-    told = tuple(_importance(found, j, (total, alone), q, best) for j in order)
+    important = q <= importance.MAX_FALSE_DISCOVERY_RATE
+    importances = tuple(_importance(found, j, (total, alone), q, best) for j in order)
     regions = tuple(_region(found, j, best) for j in order if important[j])
     low, middle, high = np.quantile(found.back(found.at(best[None, :])[:, 0]), (0.05, 0.5, 0.95))
     return Sensitivity(
         runs=rows.size,
-        importances=told,
+        importances=importances,
         interactions=_interactions(found, alone, best),
         regions=regions,
         noise=float(noise.mean()),
@@ -49,12 +49,12 @@ def _why_not(varied: Sequence[Setting], objective: Floats) -> str:
     n = objective.size
     if not varied:
         return "no setting varies among the runs that can be compared"
-    if n < FEWEST:
-        return f"{n} runs can be compared, and {FEWEST} are needed to say which setting matters"
-    if n < PER_SETTING * len(varied):
+    if n < MIN_RUNS:
+        return f"{n} runs can be compared, and {MIN_RUNS} are needed to say which setting matters"
+    if n < MIN_RUNS_PER_SETTING * len(varied):
         return (
-            f"{n} runs can be compared and {len(varied)} settings vary: too few runs to tell them apart; "
-            f"{PER_SETTING * len(varied)} runs, or fewer settings changed at once, would be needed"
+            f"{n} runs can be compared and {len(varied)} settings vary: too few runs to separate their effects; "
+            f"{MIN_RUNS_PER_SETTING * len(varied)} runs, or fewer varying settings, are needed"
         )
     return "all runs have the same objective" if np.ptp(objective) == 0 else ""
 
@@ -72,13 +72,13 @@ def _importance(found: Model, j: int, shares: tuple[Floats, Floats], q: Floats, 
         main=float(alone[:, j].mean()),
         p=float(found.p[j]),
         q=float(q[j]),
-        important=bool(q[j] <= importance.RATE),
+        important=bool(q[j] <= importance.MAX_FALSE_DISCOVERY_RATE),
         profile=_profile(found, j, best),
     )
 
 
 def _profile(found: Model, j: int, best: Codes) -> tuple[dict[str, float | str], ...]:
-    levels = levels_of(found, j, SHOWN)
+    levels = levels_of(found, j, MAX_PROFILE_LEVELS)
     values = found.back(found.at(along(best, j, levels)))
     ends = np.quantile(values, (0.05, 0.5, 0.95), axis=0).T
     return tuple(
@@ -88,12 +88,12 @@ def _profile(found: Model, j: int, best: Codes) -> tuple[dict[str, float | str],
 
 
 def _region(found: Model, j: int, best: Codes) -> Region:
-    """The levels around the best one, the other settings at their best, that are not shown to be worse."""
+    """The levels around the best one that are not significantly worse, with the other settings at their best."""
     setting = found.settings[j]
     tried = np.unique(found.codes[j])
     values = found.at(along(best, j, tried))
     top = int(np.argmin(values.mean(axis=0)))
-    worse = (values > values[:, [top]]).mean(axis=0) >= WORSE
+    worse = (values > values[:, [top]]).mean(axis=0) >= MIN_PROBABILITY_WORSE
     worse[top] = False
     kept = np.flatnonzero(~worse)
     if setting.scale != "choice":
@@ -117,25 +117,25 @@ def _edge(setting: Setting, top: int, levels: int) -> Edge | None:
 
 
 def _interactions(found: Model, alone: Floats, best: Codes) -> tuple[Interaction, ...]:
-    """Of all products that were looked at those that the surface has."""
+    """The products that are part of the surface; `q` is corrected for all products that were tested."""
     q = dict(zip(found.p_pairs, importance.discovery(np.array(list(found.p_pairs.values()))), strict=True))
-    told = [
+    found_ = [
         Interaction(
-            keys=(found.settings[e.of[0]].key, found.settings[e.of[1]].key),
+            keys=(found.settings[e.positions[0]].key, found.settings[e.positions[1]].key),
             share=float(alone[:, i].mean()),
-            q=float(q[e.of]),
-            important=bool(q[e.of] <= importance.RATE),
+            q=float(q[e.positions]),
+            important=bool(q[e.positions] <= importance.MAX_FALSE_DISCOVERY_RATE),
             best=_best_given(found, e, best),
         )
         for i, e in enumerate(found.surface.effects)
-        if len(e.of) > 1
+        if len(e.positions) > 1
     ]
-    return tuple(sorted(told, key=lambda i: (not i.important, -i.share)))
+    return tuple(sorted(found_, key=lambda i: (not i.important, -i.share)))
 
 
 def _best_given(found: Model, product: Effect, best: Codes) -> tuple[dict[str, float | str], ...]:
-    """The best level of setting j at both ends of setting k of a product (of a choice: at its two commonest levels)."""
-    j, k = product.of
+    """The best level of setting j at both ends of setting k (of a choice: at its two most common levels)."""
+    j, k = product.positions
     tried = np.unique(found.codes[k])
     ends = (
         (tried[0], tried[-1])
@@ -153,13 +153,13 @@ def _best_given(found: Model, product: Effect, best: Codes) -> tuple[dict[str, f
 
 
 def _together(settings: Sequence[Setting], found: Model) -> tuple[tuple[str, str, float], ...]:
-    """Pairs of settings of which one tells the other: the share of the slope of the first that the second explains."""
+    """Pairs of settings that were changed together, with the share of the first slope that the second explains."""
     out = []
     for j, k in combinations(range(len(settings)), 2):
         a, b = (found.bases[i].table[found.codes[i]] for i in (j, k))
         n = len(a)
         explained = float(np.sum((a[:, :1].T @ b / n) ** 2))
         adjusted = 1 - (1 - explained) * (n - 1) / max(n - 1 - b.shape[1], 1)
-        if adjusted >= TOGETHER:
+        if adjusted >= MIN_SHARED_VARIANCE:
             out.append((settings[j].key, settings[k].key, adjusted))
     return tuple(sorted(out, key=lambda row: -row[2]))

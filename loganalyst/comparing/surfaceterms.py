@@ -1,11 +1,4 @@
-"""A response surface over settings: orthonormal main effects and pairwise products, shrunk by how much each tells.
-
-The surface is a polynomial chaos expansion: main effects and products of them that are orthonormal under the levels as
-they were tried, so that the squares of the coefficients are the parts of the variance, Sobol's indices (Sudret,
-Reliability Engineering & System Safety 93, 2008; functional ANOVA of hyper-parameters: Hutter, Hoos, Leyton-Brown, ICML
-2014). Each effect has a variance of its own, found by the largest marginal likelihood (empirical Bayes): what does not
-matter shrinks to nothing, and few runs give wide intervals instead of wild surfaces.
-"""
+"""The terms of a response surface: main effects that are orthonormal under the tried levels, and their products."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,30 +10,28 @@ from loganalyst.comparing.settingspace import Setting
 
 Floats = NDArray[np.float64]
 
-DEGREE = 4  # of the polynomials of a numeric setting
-CHOICES = 12  # levels of a choice that are told apart; rarer ones share one
-CROSS = ((0, 0), (0, 1), (1, 0), (1, 1))  # degrees (less 1) of products of two numeric settings
-CROSSED = 8  # settings whose products are looked at
-PAIR_PRIOR = 0.3  # prior mean of the variance of a product, against that of a main effect
-SAME = 1e-3  # spread of what a function adds to those before it, below which it adds nothing
-SMALLEST, LARGEST = -14.0, 3.0  # logarithms of a variance, y having one of 1
+MAX_DEGREE = 4  # of the polynomials of a numeric setting
+MAX_CHOICES = 12  # separate levels of a choice; rarer ones share one level
+PRODUCT_DEGREES = ((0, 0), (0, 1), (1, 0), (1, 1))  # degrees minus 1 of products of two numeric settings
+MAX_CROSSED = 8  # settings whose products are tested
+MIN_SPREAD = 1e-3  # a function that adds less spread to the previous ones is dropped
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The columns of one main effect or product: `of` are positions of settings, `prior` the variance of each
-    coefficient against the others (sum 1), `values` the columns (n x m) scaled by its root.
+    """The columns of one main effect or product: `positions` are those of its settings, `prior` the relative variance
+    of each coefficient (sum 1), `values` the columns (n x m) multiplied by the square root of `prior`.
     """
 
-    of: tuple[int, ...]
+    positions: tuple[int, ...]
     prior: Floats
     values: Floats
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Main effects of one setting: `table` has a row a level and a column a function, orthonormal under the shares
-    `weights` of the levels.
+    """The main-effect functions of one setting: `table` has one row per level and one column per function, orthonormal
+    under the shares `weights` of the levels.
     """
 
     table: Floats
@@ -48,39 +39,12 @@ class Basis:
     weights: Floats
 
 
-@dataclass(frozen=True)
-class Surface:
-    """Fitted: coefficients (of the scaled columns, less their `means`) with their covariance, the variance of each
-    effect and of the noise.
-    """
-
-    effects: tuple[Effect, ...]
-    means: Floats
-    mean: Floats
-    covariance: Floats
-    variances: Floats
-    noise: float
-    centre: float
-
-    def slices(self) -> list[slice]:
-        """Where the coefficients of each effect stand."""
-        ends = np.cumsum([e.prior.size for e in self.effects])
-        return [slice(int(end - e.prior.size), int(end)) for e, end in zip(self.effects, ends, strict=True)]
-
-    def draws(self, count: int, seed: int = 0) -> Floats:
-        """Coefficients from the posterior, `count` rows."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        root = vectors * np.sqrt(np.maximum(values, 0))
-        noise = np.random.default_rng(seed).standard_normal((count, self.mean.size))
-        return np.asarray(self.mean + noise @ root.T)
-
-
-def basis(setting: Setting, codes: NDArray[np.int64], degree: int = DEGREE) -> Basis:
-    """The functions of one setting over its levels; levels that no run has weigh nothing."""
+def basis(setting: Setting, codes: NDArray[np.int64], degree: int = MAX_DEGREE) -> Basis:
+    """The functions of one setting over its levels; levels that no run has get weight 0."""
     weights = np.bincount(codes, minlength=len(setting.levels)) / codes.size
     tried = int(np.count_nonzero(weights))
     if setting.scale == "choice":
-        raw = np.eye(len(setting.levels))[:, np.argsort(-weights, kind="stable")[: min(tried - 1, CHOICES - 1)]]
+        raw = np.eye(len(setting.levels))[:, np.argsort(-weights, kind="stable")[: min(tried - 1, MAX_CHOICES - 1)]]
         prior = np.ones(raw.shape[1])
     else:
         degrees = np.arange(1, min(degree, tried - 1) + 1)
@@ -92,14 +56,14 @@ def basis(setting: Setting, codes: NDArray[np.int64], degree: int = DEGREE) -> B
 
 
 def _orthonormal(raw: Floats, weights: Floats) -> Floats:
-    """The columns made orthonormal to 1 and each other under the weights, in their order; up to the first one that
-    those before it tell, as where levels lie in two heaps.
+    """The columns made orthonormal to 1 and each other under the weights, in order. Stops at the first column that the
+    previous ones determine, as for levels in two clusters.
     """
     root = np.sqrt(weights)
     whole = np.column_stack([np.ones(len(raw)), raw])
     _, upper = np.linalg.qr(root[:, None] * whole)
-    told = np.flatnonzero(np.abs(np.diag(upper)) < SAME)
-    kept = int(told[0]) if told.size else whole.shape[1]
+    dependent = np.flatnonzero(np.abs(np.diag(upper)) < MIN_SPREAD)
+    kept = int(dependent[0]) if dependent.size else whole.shape[1]
     whole, upper = whole[:, :kept], upper[:kept, :kept]
     sign = np.sign(np.diag(upper))
     table = np.linalg.solve(upper.T, whole.T).T * np.where(sign == 0, 1, sign)
@@ -107,21 +71,21 @@ def _orthonormal(raw: Floats, weights: Floats) -> Floats:
 
 
 def main_effects(bases: Sequence[Basis], codes: Sequence[NDArray[np.int64]]) -> list[Effect]:
-    """One effect a setting."""
+    """One main effect per setting."""
     return [
         Effect((j,), b.prior, b.table[c] * np.sqrt(b.prior)) for j, (b, c) in enumerate(zip(bases, codes, strict=True))
     ]
 
 
 def product(
-    of: tuple[int, int], bases: Sequence[Basis], settings: Sequence[Setting], codes: Sequence[NDArray[np.int64]]
+    pair: tuple[int, int], bases: Sequence[Basis], settings: Sequence[Setting], codes: Sequence[NDArray[np.int64]]
 ) -> Effect:
-    """The product of two main effects; of numeric ones slopes and bends only."""
-    j, k = of
-    a, b = (_few(bases[i], settings[i]) for i in (j, k))
+    """The product of two main effects; for numeric settings only their slopes and curvatures."""
+    j, k = pair
+    a, b = (_functions(bases[i], settings[i]) for i in (j, k))
     columns = [(p, q) for p in range(a) for q in range(b)]
     if settings[j].scale != "choice" and settings[k].scale != "choice":
-        columns = [c for c in CROSS if c in columns]
+        columns = [c for c in PRODUCT_DEGREES if c in columns]
     p, q = (np.array(side) for side in zip(*columns, strict=True))
     prior = bases[j].prior[p] * bases[k].prior[q]
     prior = prior / prior.sum()
@@ -129,70 +93,6 @@ def product(
     return Effect((j, k), prior, values * np.sqrt(prior))
 
 
-def _few(b: Basis, setting: Setting) -> int:
+def _functions(b: Basis, setting: Setting) -> int:
+    """How many functions of a setting enter a product."""
     return min(b.prior.size, 4 if setting.scale == "choice" else 2)
-
-
-def fit(y: Floats, effects: Sequence[Effect], start: Floats | None = None) -> Surface:
-    """The surface with the largest marginal likelihood for n values `y` of about unit variance."""
-    from scipy.optimize import minimize
-
-    centre = float(y.mean())
-    columns = np.column_stack([e.values for e in effects])
-    means = columns.mean(axis=0)
-    columns = columns - means
-    gram, with_y, power = columns.T @ columns, columns.T @ (y - centre), float(np.sum((y - centre) ** 2))
-    groups = np.repeat(np.arange(len(effects)), [e.prior.size for e in effects])
-    prior = np.array([PAIR_PRIOR if len(e.of) > 1 else 1.0 for e in effects])
-    problem = Problem(gram, with_y, power, y.size, groups, prior)
-    first = np.log(np.append(prior * 0.3 / len(effects), 0.3)) if start is None else start
-    bounds = [(SMALLEST, LARGEST)] * len(effects) + [(np.log(1e-4), LARGEST)]
-    found = minimize(_misfit, first, (problem,), "L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": 200})
-    variances, noise = np.exp(found.x[:-1]), float(np.exp(found.x[-1]))
-    scale = np.sqrt(variances[groups])
-    inverse = np.linalg.inv(scale[:, None] * gram * scale + noise * np.eye(scale.size))
-    covariance = noise * scale[:, None] * inverse * scale
-    return Surface(tuple(effects), means, covariance @ with_y / noise, covariance, variances, noise, centre)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What the marginal likelihood needs of the columns X and the values y: X'X, X'y, y'y, how many, which effect a
-    column is of, and the prior mean of the variance of each effect.
-    """
-
-    gram: Floats
-    with_y: Floats
-    power: float
-    n: int
-    groups: NDArray[np.int64]
-    prior: Floats
-
-
-def _misfit(logs: Floats, problem: Problem) -> tuple[float, Floats]:
-    """Negative logarithm of the marginal likelihood (y integrated over coefficients), and its gradient."""
-    gram, with_y, power, n = problem.gram, problem.with_y, problem.power, problem.n
-    groups, prior = problem.groups, problem.prior
-    variances, noise = np.exp(logs[:-1]), float(np.exp(logs[-1]))
-    scale = np.sqrt(variances[groups])
-    whole = scale[:, None] * gram * scale + noise * np.eye(scale.size)
-    lower = np.linalg.cholesky(whole)
-    half = np.linalg.inv(lower)
-    inverse = half.T @ half
-    beta = scale * (inverse @ (scale * with_y))
-    quadratic = max((power - float(with_y @ beta)) / noise, 0.0)
-    log_det = (n - 1 - scale.size) * np.log(noise) + 2 * np.sum(np.log(np.diag(lower)))
-    away = (with_y - gram @ beta) / noise
-    explained = np.bincount(groups, 1 - noise * np.diag(inverse), len(variances))
-    pulled = variances * np.bincount(groups, away**2, len(variances))
-    rest = max(power - 2 * float(with_y @ beta) + float(beta @ gram @ beta), 0.0)
-    slope = 0.5 * (explained - pulled) + variances / prior
-    slope_noise = 0.5 * (n - 1 - explained.sum() - rest / noise)
-    value = 0.5 * (log_det + quadratic) + float(np.sum(variances / prior))
-    return float(value), np.append(slope, slope_noise)
-
-
-def left_over(surface: Surface, y: Floats) -> Floats:
-    """What the surface leaves of the values it was fitted to."""
-    columns = np.column_stack([e.values for e in surface.effects])
-    return np.asarray(y - surface.centre - (columns - surface.means) @ surface.mean)

@@ -1,4 +1,4 @@
-"""Many runs beside each other, from their store to what is to be learned from them together."""
+"""Compare many runs: audit them, group them by project, and compare each group."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -36,12 +36,12 @@ def compare(
     trust_run_settings: bool = False,
     watch: Callable[[Outcome, int | None], None] | None = None,
 ) -> Comparison:
-    """Compare every run at or below `paths`; of two paths the second one's runs are also held against the first one's.
+    """Compare every run at or below `paths`. With two paths, the runs of the second are also compared with the first.
 
-    `metric` is what runs are compared by (None: a held-out loss or score, else a reward or the training loss), `goal`
-    whether `min` or `max` of it is best, where its name does not say. The others are those of `audit`. Runs that have
-    nothing to do with the largest group that belongs together are `unrelated`: they are compared by themselves. Raises
-    SourceError for a metric that no run has, StoreError where the store cannot be used.
+    `metric` is the objective (None: a held-out loss or score, else a reward or the training loss). `goal` is `min` or
+    `max`, for a metric whose name does not show whether lower is better. The other arguments are those of `audit`. Only
+    the largest group of related runs is compared; the other groups are `unrelated` and compared by themselves. Raises
+    SourceError for a metric that no run has, and StoreError if the store cannot be used.
 
     >>> import loganalyst as la
     >>> found = la.compare(["fixtures/runs/nan-lr", "fixtures/runs/healthy-gpt-noisy"], jobs=1, metric="val/loss")
@@ -61,55 +61,57 @@ def compare(
             trust_run_settings=trust_run_settings,
         )
         runs = logged(found.runs, Store(folder))
-        asked = _Asked(metric, goal, [os.path.abspath(p) for p in paths])
+        question = _Question(metric, goal, [os.path.abspath(p) for p in paths])
         first, *others = kin(runs, metric)
         if not others:
-            return asked.of(runs, Failures(found.groups, found.contrasts))
-        beside = [asked.beside(runs.of(k.rows), k, full=i < limits().compared.groups) for i, k in enumerate(others)]
-        return _joined(asked.of(runs.of(first.rows)), beside)
+            return question.compare(runs, Failures(found.groups, found.contrasts))
+        unrelated = [
+            question.unrelated(runs.at(k.rows), k, full=i < limits().compared.groups) for i, k in enumerate(others)
+        ]
+        return _joined(question.compare(runs.at(first.rows)), unrelated)
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What the user wants to know."""
+class _Question:
+    """The options of the user."""
 
     metric: str | None
     goal: Goal | None
     sets: Sequence[str]
 
-    def of(self, runs: Logged, failures: Failures | None = None) -> Comparison:
-        """Runs that belong together. Raises SourceError where none has the metric."""
+    def compare(self, runs: Logged, failures: Failures | None = None) -> Comparison:
+        """The comparison of related runs. Raises SourceError if no run has the metric."""
         config = runs.config.lazy()
         failures = failures or Failures(groups(runs.listing, config), contrasts(runs.listing, config))
         return compared(gathered(runs, self.metric, self.goal), failures, self.sets)
 
-    def beside(self, runs: Logged, group: Kin, *, full: bool) -> tuple[pl.DataFrame, Unrelated]:
-        """A table of runs that have nothing to do with the first group, and what they tell by themselves."""
+    def unrelated(self, runs: Logged, group: Kin, *, full: bool) -> tuple[pl.DataFrame, Unrelated]:
+        """The table of runs that are unrelated to the first group, and their own comparison."""
         alone = None
         if full and len(group.rows) >= limits().compared.runs:
             with suppress(SourceError):  # they do not log the metric that was asked for
-                alone = self.of(runs)
+                alone = self.compare(runs)
         rows = alone.runs if alone else table(gathered(runs, None, None), Seeds())
         ids, paths = runs.listing["run_id"], runs.listing["path"]
         return rows, Unrelated(_folder(paths), tuple(ids), group.settings, group.metrics, group.scale, alone)
 
 
-def _joined(found: Comparison, beside: Sequence[tuple[pl.DataFrame, Unrelated]]) -> Comparison:
-    """The comparison of the first group with the rows of the others behind it, which it does not compare."""
+def _joined(found: Comparison, unrelated: Sequence[tuple[pl.DataFrame, Unrelated]]) -> Comparison:
+    """The comparison of the first group, with the rows of the other groups at the end of its table."""
     rows = [
         table.select(COMMON).with_columns(
             objective=pl.lit(None, pl.Float64), group=pl.lit(None, pl.String), left_out=pl.lit(UNRELATED)
         )
-        for table, _ in beside
+        for table, _ in unrelated
     ]
     runs = pl.concat([found.runs, *rows], how="diagonal")
     objective = found.objective
     if objective is not None:
         left_out = {**objective.left_out, UNRELATED: runs.height - found.runs.height}
         objective = replace(objective, left_out=left_out)
-    return replace(found, runs=runs, objective=objective, unrelated=tuple(group for _, group in beside))
+    return replace(found, runs=runs, objective=objective, unrelated=tuple(group for _, group in unrelated))
 
 
 def _folder(paths: pl.Series) -> str:
-    """The deepest one that holds all of some runs; of one run the run itself."""
+    """The deepest common folder of the paths; for one path, the path itself."""
     return str(os.path.commonpath(paths.to_list()))

@@ -2,7 +2,8 @@
 
 A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
 metrics, keys of the settings, names of files, readers. Each has a weight. A trainer is recognised from a sum of 1 on;
-the one with the largest sum is taken, but none that a recognised one extends. It gives the role of every metric that it names, and the kind of training.
+the one with the largest sum is taken, but none that a recognised one extends. It gives the role of every metric that it
+names, and the kind of training.
 """
 
 import re

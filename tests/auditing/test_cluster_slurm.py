@@ -1,4 +1,4 @@
-"""An audit by jobs of a SLURM that is started here and now, one of which is cancelled half-way."""
+"""An audit by jobs of a local SLURM; one job is cancelled half-way."""
 
 import os
 import sys
@@ -34,11 +34,11 @@ def test_jobs_of_slurm_do_the_work(machines: slurm.Cluster, tmp_path: Path, monk
     monkeypatch.setenv("SLURM_CONF", str(machines.folder / "slurm.conf"))
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{slurm.PATH}")
     monkeypatch.chdir(tmp_path)  # jobs write their logs here
-    runs, told = make_runs(tmp_path / "runs", 6), list[Outcome]()
+    runs, outcomes = make_runs(tmp_path / "runs", 6), list[Outcome]()
 
     def watch(outcome: Outcome, _: int | None) -> None:
-        told.append(outcome)
-        if len(told) == 2:
+        outcomes.append(outcome)
+        if len(outcomes) == 2:
             machines.run("scancel", machines.run("squeue", "-h", "-o", "%A").split()[0])
 
     here = {"interface": "lo", "python": sys.executable, "memory": "1900MB", "log-directory": str(tmp_path / "logs")}
@@ -49,4 +49,4 @@ def test_jobs_of_slurm_do_the_work(machines: slurm.Cluster, tmp_path: Path, monk
 
     assert far.counts == near.counts == {"read": 6, "judged": 6}
     assert far.runs.equals(near.runs)
-    assert len({(o.what, o.path) for o in told}) == len(told) == 12
+    assert len({(o.what, o.path) for o in outcomes}) == len(outcomes) == 12

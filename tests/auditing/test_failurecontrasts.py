@@ -1,4 +1,4 @@
-"""Contrasts tell what failed runs have that healthy ones have not, and nothing where there is nothing."""
+"""Contrasts between failed and healthy runs, and none where there is only chance."""
 
 import numpy as np
 import polars as pl
@@ -10,12 +10,12 @@ from loganalyst.auditing.runlist import COLUMNS as LISTING
 
 def listing(bad: list[bool], **columns: list[str | None]) -> pl.DataFrame:
     """An audit's listing of as many runs."""
-    told = {
+    found = {
         "run_id": [str(i) for i in range(len(bad))],
         "status": ["diagnosis_complete" if b else "healthy" for b in bad],
     }
     missing = {name: pl.Series([None] * len(bad), dtype=dtype) for name, dtype in LISTING.items()}
-    return pl.DataFrame({**missing, **told, **columns}, schema=LISTING)
+    return pl.DataFrame({**missing, **found, **columns}, schema=LISTING)
 
 
 def config(**settings: list[object]) -> pl.LazyFrame:
@@ -43,8 +43,8 @@ def test_a_node_that_fails_more_than_chance_is_named() -> None:
     assert row["q"] < 0.001
 
 
-def test_a_number_is_told_by_the_cut_that_parts_the_runs() -> None:
-    """All runs above a rate of 0.01 failed; a key that says the same is told with it."""
+def test_a_number_is_split_at_the_best_threshold() -> None:
+    """All runs above a rate of 0.01 failed; a key that splits the runs alike is named with it."""
     rates = [0.001, 0.003, 0.01, 0.03, 0.1] * 6
     bad = [rate > 0.01 for rate in rates]
     found = contrasts(listing(bad), config(lr=rates, peak_lr=[10 * rate for rate in rates], seed=list(range(30))))
@@ -54,17 +54,17 @@ def test_a_number_is_told_by_the_cut_that_parts_the_runs() -> None:
     ]
 
 
-def test_chance_is_not_told() -> None:
+def test_chance_is_not_reported() -> None:
     """Of 60 settings that have nothing to do with it, in 20 draws, at most one in twenty draws names any."""
-    told = 0
+    found = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
         bad = (rng.random(80) < 0.3).tolist()
         settings = {f"k{i}": rng.choice(["a", "b", "c"], 80).tolist() for i in range(40)}
         numbers = {f"x{i}": rng.normal(size=80).tolist() for i in range(20)}
-        told += contrasts(listing(bad), config(**settings, **numbers)).height > 0
+        found += contrasts(listing(bad), config(**settings, **numbers)).height > 0
 
-    assert told <= 1
+    assert found <= 1
 
 
 def test_without_two_sides_there_is_no_contrast() -> None:

@@ -1,4 +1,4 @@
-"""Reports of ill runs beside the page of an audit: written once, again where the run changed, gone where it is well."""
+"""Reports of failed runs: written again when the run changed, and removed when it is healthy."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from loganalyst.errors import StoreError
 from loganalyst.report import audit
 from loganalyst.report.audit.packed import address
 from loganalyst.store import Store
-from tests.test_audit import OOM
+from tests.auditing.test_batch import OOM
 
 HEALTHY = "".join(f"step {i} | loss {2 * 0.99**i + 0.1 + 0.01 * (i % 3):.4f}\n" for i in range(400))
 
@@ -37,25 +37,25 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, loganalyst.
     return folder, loganalyst.audit([folder / "runs"], folder / "store", jobs=1, reports=folder / "the reports")
 
 
-def test_ill_runs_have_a_report(audited: tuple[Path, loganalyst.Audit]) -> None:
-    """And the others have none; the path stands in the row."""
+def test_failed_runs_have_a_report(audited: tuple[Path, loganalyst.Audit]) -> None:
+    """The other runs have none; the path is in the row."""
     folder, found = audited
-    told = {os.path.basename(path): report for path, report in found.runs.select("path", "report").iter_rows()}
+    report_of = {os.path.basename(path): report for path, report in found.runs.select("path", "report").iter_rows()}
 
     assert found.counts == {"read": 4, "judged": 4, "reported": 3}
     assert found.faults == ()
-    assert told.pop("train.log", None) is None
-    files = [told.pop(f"slurm-90{i}.out") for i in range(3)]
-    assert set(told.values()) <= {None}
+    assert report_of.pop("train.log", None) is None
+    files = [report_of.pop(f"slurm-90{i}.out") for i in range(3)]
+    assert set(report_of.values()) <= {None}
     assert sorted(os.listdir(folder / "the reports")) == sorted(map(os.path.basename, files))
     assert "CUDA out of memory. Tried to allocate 1.50 GiB" in Path(files[1]).read_text(encoding="utf-8")
 
 
 def test_only_what_changed_is_written_again(audited: tuple[Path, loganalyst.Audit]) -> None:
-    """A report of what was read anew, one that is gone; what is well again has none, and files of others stay."""
+    """Reports of changed runs and missing ones are written; that of a healthy run is removed; other files stay."""
     folder, found = audited
-    told = {os.path.basename(path): report for path, report in found.runs.select("path", "report").iter_rows()}
-    before = {name: os.stat(told[name] or "").st_mtime_ns for name in ("slurm-900.out", "slurm-901.out")}
+    report_of = {os.path.basename(path): report for path, report in found.runs.select("path", "report").iter_rows()}
+    before = {name: os.stat(report_of[name] or "").st_mtime_ns for name in ("slurm-900.out", "slurm-901.out")}
     with (folder / "runs" / "job 1" / "slurm-901.out").open("a") as log:
         log.write("srun: error: node3: task 0: Exited with exit code 1\n")
     (folder / "runs" / "job 2" / "slurm-902.out").write_text(HEALTHY)
@@ -64,13 +64,13 @@ def test_only_what_changed_is_written_again(audited: tuple[Path, loganalyst.Audi
     again = loganalyst.audit([folder / "runs"], folder / "store", jobs=1, reports=folder / "the reports")
 
     assert again.counts == {"read": 2, "unchanged": 2, "judged": 2, "reported": 1}
-    assert os.stat(told["slurm-900.out"] or "").st_mtime_ns == before["slurm-900.out"]
-    assert os.stat(told["slurm-901.out"] or "").st_mtime_ns > before["slurm-901.out"]
-    assert not os.path.exists(told["slurm-902.out"] or "")
+    assert os.stat(report_of["slurm-900.out"] or "").st_mtime_ns == before["slurm-900.out"]
+    assert os.stat(report_of["slurm-901.out"] or "").st_mtime_ns > before["slurm-901.out"]
+    assert not os.path.exists(report_of["slurm-902.out"] or "")
     assert other.read_text() == "mine"
 
 
-def test_a_report_that_cannot_be_written_is_told(
+def test_a_report_that_cannot_be_written_is_a_failure(
     audited: tuple[Path, loganalyst.Audit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run's row has none then, and an old one is gone."""
@@ -92,7 +92,7 @@ def test_a_report_that_cannot_be_written_is_told(
 
 
 def test_the_folder_must_be_one(tmp_path: Path) -> None:
-    """A file in its place is told, and stays."""
+    """A file in its place is an error, and stays."""
     (tmp_path / "reports").write_text("mine")
     with pytest.raises(StoreError, match=r"reports: cannot be written .* takes a folder"):
         list(htmlreports.write(Store(tmp_path / "store"), pl.DataFrame(schema=COLUMNS), tmp_path / "reports", 1))

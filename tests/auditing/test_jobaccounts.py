@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import loganalyst
-from loganalyst.auditing.jobaccounts import COLUMNS, NODES, accounts, hosts
+from loganalyst.auditing.jobaccounts import COLUMNS, MAX_NODES, accounts, hosts
 from loganalyst.auditing.newfindings import scan
 from loganalyst.model import table
 from tests.auditing.test_newfindings import Kept
@@ -39,7 +39,7 @@ def dump(folder: Path) -> Path:
 
 
 def test_the_node_that_fails_more_than_chance_is_named(tmp_path: Path) -> None:
-    """Counts are exact, by week; nobody else is named."""
+    """Counts are exact, by week; no other node is named."""
     found = loganalyst.audit([dump(tmp_path / "logs")], jobs=1).accounts
     (named,) = found.filter("named").to_dicts()
     (reason,) = found.filter(pl.col("by") == "reason").to_dicts()
@@ -66,7 +66,7 @@ def test_the_node_that_fails_more_than_chance_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_scan_tells_the_node_once(tmp_path: Path) -> None:
+def test_a_scan_reports_the_node_once(tmp_path: Path) -> None:
     """With its jobs, not its runs."""
     sink = Kept()
     (first,) = scan([dump(tmp_path / "logs")], tmp_path / "store", sink, jobs=1).new
@@ -98,5 +98,5 @@ def test_names_of_nodes(text: str, expected: list[str]) -> None:
 
 def test_a_list_without_end_is_bounded() -> None:
     """Hostile lists cost little."""
-    assert len(list(hosts("n[1-99999999999]"))) == NODES
-    assert len(list(hosts("n[1-9999]x[1-9999]y[1-9999]"))) == NODES
+    assert len(list(hosts("n[1-99999999999]"))) == MAX_NODES
+    assert len(list(hosts("n[1-9999]x[1-9999]y[1-9999]"))) == MAX_NODES

@@ -1,4 +1,4 @@
-"""A scan tells what is new, each finding once, whoever is killed in between."""
+"""A scan reports each finding once, even if a process is killed."""
 
 import json
 import os
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst.auditing.newfindings import File, scan
+from loganalyst.auditing.findingsfile import FindingsFile
+from loganalyst.auditing.newfindings import scan
 from loganalyst.errors import StoreError
 from loganalyst.store import Store, lock
 
@@ -38,13 +39,13 @@ class Kept:
         """Remember."""
         self.lines += lines
 
-    def told(self, ids: set[str]) -> set[str]:
+    def written(self, ids: set[str]) -> set[str]:
         """What is remembered."""
         return ids & {json.loads(line)["id"] for line in self.lines}
 
 
-def test_only_new_findings_are_told(tmp_path: Path) -> None:
-    """The first scan tells all, the second nothing, then only the new log."""
+def test_only_new_findings_are_reported(tmp_path: Path) -> None:
+    """The first scan reports all findings, the second none, the third only those of the new log."""
     job(tmp_path / "logs", 1)
     sink = Kept()
     scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1)
@@ -86,9 +87,9 @@ class _Dies(Exception):
 def test_who_dies_while_telling_neither_loses_nor_repeats(tmp_path: Path, written: bool) -> None:
     """Whether the line was in the file or not: in the end it is there once."""
     job(tmp_path / "logs", 1)
-    file = File(tmp_path / "found.jsonl")
+    file = FindingsFile(tmp_path / "found.jsonl")
 
-    class Dying(File):
+    class Dying(FindingsFile):
         def add(self, lines: Sequence[str]) -> None:
             if written:
                 super().add(lines)
@@ -123,7 +124,7 @@ def command(tmp_path: Path, *more: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_and_its_metrics(tmp_path: Path) -> None:
-    """Code 1 with a line of JSON, then 0 without; the metrics stand whole in their file."""
+    """Code 1 with a line of JSON, then 0 without; the file of metrics is complete."""
     job(tmp_path / "logs", 1)
     first = command(tmp_path, "--prometheus", tmp_path / "loganalyst.prom")
     again = command(tmp_path, "--prometheus", tmp_path / "loganalyst.prom")
@@ -137,7 +138,7 @@ def test_the_command_and_its_metrics(tmp_path: Path) -> None:
 
 
 def test_kill_nine_at_any_moment(tmp_path: Path) -> None:
-    """Scans that are killed at random, then one that is not: each finding stands in the file once."""
+    """Scans that are killed at random, then one that is not: the file contains each finding once."""
     found, moments = tmp_path / "found.jsonl", random.Random(7)
     for number in range(4):
         job(tmp_path / "logs", number)

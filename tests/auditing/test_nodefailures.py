@@ -1,4 +1,4 @@
-"""Runs by node: the one that fails more than chance is named, and none where there is nothing to hold it against."""
+"""Runs by node: a node that fails significantly more often is named; without other runs there is no row."""
 
 import polars as pl
 import pytest
@@ -37,6 +37,6 @@ def test_a_bad_node_is_named() -> None:
         ((None, BAD), ("n2", WELL)),
     ],
 )
-def test_nothing_to_hold_it_against(runs: tuple[tuple[str | None, str], ...]) -> None:
+def test_without_other_runs_no_node_is_compared(runs: tuple[tuple[str | None, str], ...]) -> None:
     """One node, or no run of one kind."""
     assert nodefailures.nodes(listing(*runs)).rows() == []

@@ -53,10 +53,10 @@ def test_another_failure_in_its_place_is_a_new_problem():
 def test_a_job_that_ends_well_has_no_lack_of_memory():
     found = la.verify(RUNS / "cuda-oom", RUNS / "healthy-slurm")
 
-    assert (found.outcome, found.checks[0].applied) == ("fixed", None)  # a log tells no settings
+    assert (found.outcome, found.checks[0].applied) == ("fixed", None)  # a log has no settings
 
 
-def test_a_run_that_ended_before_the_onset_tells_nothing(made):
+def test_a_run_that_ended_before_the_onset_cannot_be_judged(made):
     """The fault of the old run begins at step 350."""
     old = made("old", "divergence-lr", lr=0.05)
     found = la.verify(old, made("new", "healthy-mended-rate", until=200, lr=0.017))
@@ -72,7 +72,7 @@ def test_what_is_not_logged_is_named():
     assert "discriminator_loss" in found.checks[0].missing
 
 
-def test_a_change_the_other_way_is_told(made):
+def test_a_change_in_the_other_direction_is_reported(made):
     found = la.verify(made("old", "divergence-lr", lr=0.03), made("new", "divergence-lr", lr=0.05))
     (check,) = found.checks
 
@@ -81,7 +81,7 @@ def test_a_change_the_other_way_is_told(made):
 
 
 def test_a_healthy_run_has_nothing_to_verify():
-    with pytest.raises(SourceError, match="nothing was found in this run that a fix could mend"):
+    with pytest.raises(SourceError, match="nothing was found in this run that could be fixed"):
         la.verify(RUNS / "healthy-slurm", RUNS / "healthy-slurm")
 
 
@@ -104,7 +104,7 @@ def outcome(old: Diagnosis, new: Diagnosis, promise: bool | None = True, gone: b
     """The answer where the fix's promise holds so, and symptom s is gone or not."""
     seen = None if gone is None else not gone
     promises = {c.id: (Expectation("c", "q", promise, () if promise is not None else ("x",)),) for c in old.causes}
-    return module._compared(module._Pair(old, new, {"s": seen}, promises, kinds()))
+    return module._verification(module._Pair(old, new, {"s": seen}, promises, kinds()))
 
 
 OLD = run(cause("a"), seen=("s",))
@@ -149,14 +149,14 @@ def test_what_ended_a_run_is_behind_one_that_finished(status, expected):
     assert outcome(old, run(last=100, status=status)).outcome == expected
 
 
-def test_one_of_two_causes_mended_is_partly():
+def test_one_fixed_cause_of_two_is_partly():
     old = run(cause("a"), cause("b", symptoms=("t",)), seen=("s", "t"))
     new = run(cause("b", symptoms=("t",)), seen=("t",))
     pair = module._Pair(
         old, new, {"s": False, "t": True},
         {"a": (Expectation("c", "q", True),), "b": (Expectation("c", "q", False),)}, kinds(),
     )  # fmt: skip
-    found = module._compared(pair)
+    found = module._verification(pair)
 
     assert (found.outcome, [c.outcome for c in found.checks]) == ("partly", ["fixed", "not"])
 
@@ -168,7 +168,7 @@ def test_without_a_cause_the_symptoms_are_looked_for():
     assert outcome(old, run(seen=("s",)), gone=False).outcome == "not"
 
 
-# --- how it is told
+# --- the report
 
 
 def test_the_verdict_comes_first(mended):

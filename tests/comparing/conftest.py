@@ -12,6 +12,7 @@ import polars as pl
 import yaml
 
 from loganalyst.comparing.settingspace import Space, space
+from loganalyst.features import declared
 
 
 def config(runs: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:
@@ -61,3 +62,13 @@ def write(run: Path, level: float, seed: int = 0, *, diverges: bool = False, **s
             train = level + 2 * math.exp(-i / 20) + noise.gauss(0, 0.01)
             worse = math.exp((i - 60) / 8) if diverges and i > 60 else 0.0
             rows.writerow([10 * i, train + worse, train + worse + 0.05])
+
+
+DTYPES = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean, "text": pl.String}
+
+
+def features(**columns):
+    """A table of features in which only these columns are known."""
+    n = len(next(iter(columns.values())))
+    known = {name: columns.get(name, [None] * n) for name in declared()}
+    return pl.DataFrame(known, schema={name: DTYPES[f.dtype] for name, f in declared().items()})

@@ -49,8 +49,8 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def compared(capsys, sets: Path, *arguments: object) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of the command on folders of the store."""
     code = run("compare", *arguments, "--store", sets / "store", "--jobs", 1)
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
 
 
 def test_two_sets_on_a_terminal_and_as_json(sets, capsys):
@@ -108,7 +108,7 @@ def test_the_metric_can_be_named(sets, capsys):
 
 
 def test_a_figure_shows_what_matters(sets, capsys, tmp_path):
-    """The same comparison gives the same bytes; none is written into a run, but beside the runs."""
+    """The same comparison gives the same bytes; a figure may lie next to the runs, but not in a run."""
     for name in ("a.svg", "b.svg"):
         code, screen, _ = compared(capsys, sets, sets / "sweep", "--plot", tmp_path / name)
     inner = min(path for path in (sets / "sweep").iterdir() if path.is_dir())
@@ -208,7 +208,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_two_sets_are_held_against_each_other_within_each_project(mixed, capsys):
+def test_two_sets_are_compared_within_each_project(mixed, capsys):
     """The exit code is that of all of them."""
     code, text, _ = compared(capsys, mixed, mixed / "old", mixed / "new", "--format", "json")
     found = json.loads(text)
@@ -241,7 +241,7 @@ def test_runs_that_belong_together_are_all_compared(sets, capsys):
 
 
 def test_the_schema_is_valid_and_the_published_one_current(capsys):
-    """docs/schema holds what `loganalyst schema comparison` prints (write it anew with that command)."""
+    """docs/schema holds what `loganalyst schema comparison` prints (write it again with that command)."""
     jsonschema.Draft202012Validator.check_schema(schema())
     run("schema", "comparison")
 

@@ -1,11 +1,10 @@
-"""The settings that matter are named in order, those that do not at the stated rate only."""
+"""Importances have the right order; settings without effect are important at the stated rate only."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loganalyst.comparing import surfaceterms
 from loganalyst.comparing.sensitivity import sensitivity
 from tests.comparing.conftest import searched, spaced
 
@@ -17,7 +16,7 @@ def asked(space, loss, sign=1.0):
 
 
 def test_the_shares_are_those_of_the_truth():
-    """Parts of the variance in 600 runs: of the rate, the optimiser, the product of rate and batch, and the noise."""
+    """Shares of the variance in 600 runs: of the rate, the optimiser, the product of rate and batch, and the noise."""
     found = asked(*searched(1, 600))
     shares = {i.key: i for i in found.importances}
     at = np.linspace(-2, 2, 100_001)
@@ -73,41 +72,3 @@ def test_units_of_the_objective_do_not_matter(scale, shift):
         for i in expected.importances:
             assert by_key[i.key].share == pytest.approx(i.share, abs=0.02)
             assert by_key[i.key].p == pytest.approx(i.p, abs=0.02)
-
-
-@given(
-    levels=st.integers(2, 12).flatmap(lambda n: st.lists(st.integers(0, n - 1), min_size=12, max_size=60)),
-    choice=st.booleans(),
-)
-def test_main_effects_are_orthonormal_under_the_levels_as_tried(levels, choice):
-    """And have a mean of 0: their squared coefficients are parts of the variance."""
-    if len(set(levels)) < 2:
-        return
-    (setting,) = spaced({"x": [f"v{v}" if choice else v**2 for v in levels]}).settings
-    found = surfaceterms.basis(setting, setting.codes)
-
-    np.testing.assert_allclose(found.weights @ found.table, 0, atol=1e-8)
-    np.testing.assert_allclose(
-        found.table.T @ (found.weights[:, None] * found.table), np.eye(found.prior.size), atol=1e-7
-    )
-    assert found.prior.sum() == pytest.approx(1)
-
-
-def test_the_gradient_of_the_likelihood_is_that_of_its_differences():
-    space, loss = searched(5, 30)
-    bases = [surfaceterms.basis(s, s.codes) for s in space.settings]
-    effects = surfaceterms.main_effects(bases, [s.codes for s in space.settings])
-    columns = np.column_stack([e.values for e in effects])
-    columns -= columns.mean(axis=0)
-    y = loss - loss.mean()
-    groups = np.repeat(np.arange(len(effects)), [e.prior.size for e in effects])
-    problem = surfaceterms.Problem(
-        columns.T @ columns, columns.T @ y, float(y @ y), y.size, groups, np.ones(len(effects))
-    )
-    at = np.log(np.array([0.2, 0.1, 0.05, 0.3, 0.01, 0.2]))
-    steps = 1e-5 * np.eye(at.size)
-    differences = [
-        (surfaceterms._misfit(at + h, problem)[0] - surfaceterms._misfit(at - h, problem)[0]) / 2e-5 for h in steps
-    ]
-
-    np.testing.assert_allclose(surfaceterms._misfit(at, problem)[1], differences, rtol=1e-4, atol=1e-6)

@@ -1,21 +1,19 @@
-"""The next run: what tells most, and what each outcome would mean."""
+"""The next run: the most informative one, and the meaning of each outcome."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
-import pytest
 
-from loganalyst.auditing.runlist import COLUMNS
 from loganalyst.comparing.comparisonresult import Corner, Objective, Scaling, ScalingFit, Seeds, Sensitivity
 from loganalyst.comparing.nextrun import Known, suggestions
-from loganalyst.comparing.rivalcauses import separate
 from loganalyst.comparing.seeds import seeds
 from loganalyst.comparing.sensitivity import sensitivity
-from tests.comparing.conftest import config, spaced
+from tests.comparing.conftest import spaced
 
 OBJECTIVE = Objective("val/loss", "val_loss", "up", "best", "", 10)
+
+
 EMPTY = Known(OBJECTIVE, Sensitivity(0, why_not="-"), None, None, {}, "/runs/best", {}, 0.0, None)
 
 
@@ -25,18 +23,18 @@ def swept(effect, levels=(1e-4, 1e-3, 1e-2)):
     lr, width, _ = (v.ravel() for v in np.meshgrid(levels, [16, 64, 256], range(3)))
     space = spaced({"lr": lr, "width": width})
     loss = effect(np.log10(lr), np.log2(width)) + 0.02 * rng.standard_normal(lr.size)
-    told, model = sensitivity(space.settings, np.arange(lr.size), loss, 1.0)
-    return replace(EMPTY, sensitivity=told, model=model, told=space.told(int(np.argmin(loss))))
+    effects, model = sensitivity(space.settings, np.arange(lr.size), loss, 1.0)
+    return replace(EMPTY, sensitivity=effects, model=model, settings=space.settings_of(int(np.argmin(loss))))
 
 
-def test_a_best_value_at_the_end_of_its_range_is_gone_beyond():
+def test_the_range_is_extended_if_the_best_value_is_at_its_end():
     (found, *_) = suggestions(swept(lambda lr, _: -lr))
 
     assert (found.kind, found.change, found.base) == ("extend", {"lr": "0.03"}, "/runs/best")
     assert found.outcomes[0][0].startswith("val/loss ends below")
 
 
-def test_nobody_is_sent_into_the_unstable_corner():
+def test_no_suggestion_lies_in_the_unstable_region():
     known = replace(swept(lambda lr, _: -lr), corner=Corner(("lr > 0.01",), 9, 9, 20, 0, 0.001))
 
     assert "extend" not in [s.kind for s in suggestions(known)]
@@ -44,8 +42,8 @@ def test_nobody_is_sent_into_the_unstable_corner():
 
 def test_more_seeds_where_two_groups_are_not_decided():
     same = pl.Series([0, 0, 0, 1, 1, 1])
-    told = [{"lr": "0.1"}] * 3 + [{"lr": "0.2"}] * 3
-    found = seeds(same, [f"r{i}" for i in range(6)], np.array([1.0, 1.1, 1.2, 1.15, 1.25, 1.35]), told, 1.0)
+    settings = [{"lr": "0.1"}] * 3 + [{"lr": "0.2"}] * 3
+    found = seeds(same, [f"r{i}" for i in range(6)], np.array([1.0, 1.1, 1.2, 1.15, 1.25, 1.35]), settings, 1.0)
     (first, *_) = suggestions(replace(EMPTY, seeds=found, paths={f"r{i}": f"/runs/r{i}" for i in range(6)}))
 
     assert first.kind == "seeds"
@@ -65,50 +63,3 @@ def test_a_law_that_lacks_a_size_asks_for_it():
 
 def test_nothing_is_suggested_where_nothing_is_known():
     assert suggestions(EMPTY) == ()
-
-
-def failed_run(first, second, confidence=0.3, **more):
-    rest = {"onset_step": 400, "decide": [], **more}
-    causes = [
-        {"id": f"{label}-rule", "label": label, "issue": label, "confidence": c, **rest}
-        for label, c in ((first, 0.6), (second, confidence))
-    ]
-    return json.dumps({"root_causes": causes})
-
-
-def listed(*statuses):
-    rows = [{"run_id": f"r{i}", "path": f"/runs/r{i}", "status": s} for i, s in enumerate(statuses)]
-    return pl.DataFrame(rows, schema=COLUMNS)
-
-
-@pytest.mark.parametrize("healthy", [0.001, None])
-def test_rival_causes_are_told_apart_by_a_setting_of_one_of_them(healthy):
-    """A rate that is too high against bad data: the rate of healthy runs, or a third of its own."""
-    settings = {"r0": {"lr": 0.03, "dataset": "a"}, **({"r1": {"lr": healthy, "dataset": "a"}} if healthy else {})}
-    listing = listed("diagnosis_complete", *(["healthy"] if healthy else []))
-    diagnoses = pl.DataFrame({"run_id": ["r0"], "json": [failed_run("lr_too_high", "bad_data")]})
-    found = separate(listing, diagnoses, config(settings))
-
-    assert found is not None
-    assert (found.kind, found.base, found.change) == ("separate", "/runs/r0", {"lr": "0.001" if healthy else "0.01"})
-    assert found.outcomes[0][0] == "it trains past step 400"
-    assert found.outcomes[0][1].startswith("lr_too_high")
-    assert found.outcomes[1][1].startswith("bad_data")
-
-
-def test_where_no_setting_tells_them_apart_the_causes_own_experiment_does():
-    decide = [
-        {"kind": "experiment", "what": "train without sample 7", "separates": [], "check": "no NaN after step 400"}
-    ]
-    diagnoses = pl.DataFrame({"run_id": ["r0"], "json": [failed_run("other", "bad_data", decide=decide)]})
-    found = separate(listed("diagnosis_complete"), diagnoses, config({"r0": {"lr": 0.1}}))
-
-    assert found is not None
-    assert (found.title, found.change) == ("train without sample 7", {})
-    assert found.outcomes[0][0] == "no NaN after step 400"
-
-
-def test_causes_without_a_rival_need_no_experiment():
-    diagnoses = pl.DataFrame({"run_id": ["r0"], "json": [failed_run("lr_too_high", "bad_data", confidence=0.01)]})
-
-    assert separate(listed("diagnosis_complete"), diagnoses, config({"r0": {"lr": 0.1}})) is None

@@ -1,24 +1,12 @@
 """Two sets of runs, and runs that are the same."""
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy.stats import ttest_ind, ttest_rel
 
-from loganalyst.comparing.duplicateruns import PRINT, duplicates
 from loganalyst.comparing.regressions import changed, regressions
 from loganalyst.comparing.settingspace import space
-from loganalyst.features import declared
-from tests.comparing.conftest import config
-
-DTYPES = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean, "text": pl.String}
-
-
-def features(**columns):
-    """A table of features in which only these columns are known."""
-    n = len(next(iter(columns.values())))
-    known = {name: columns.get(name, [None] * n) for name in declared()}
-    return pl.DataFrame(known, schema={name: DTYPES[f.dtype] for name, f in declared().items()})
+from tests.comparing.conftest import config, features
 
 
 def asked(settings, new, failed=None, **columns):
@@ -47,7 +35,7 @@ def test_pairs_of_equal_settings_are_a_paired_test():
     assert (found.p, found.low, found.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
 
 
-def test_sets_without_equal_settings_are_held_against_each_other_as_a_whole():
+def test_sets_without_equal_settings_are_compared_as_a_whole():
     settings = [{"lr": 0.1 * i} for i in range(8)]
     (found,) = asked(settings, [False] * 4 + [True] * 4, **losses(OLD + NEW))
     expected = ttest_ind(NEW, OLD)
@@ -56,7 +44,7 @@ def test_sets_without_equal_settings_are_held_against_each_other_as_a_whole():
     assert found.p == pytest.approx(expected.pvalue)
 
 
-def test_what_all_new_runs_have_otherwise_is_told_and_parts_no_pairs():
+def test_a_setting_that_differs_in_all_runs_is_reported_and_prevents_no_pairs():
     settings = [{"lr": 0.1 * i, "optimizer": o} for o in ("adamw", "adam") for i in range(4)]
     new = np.array([False] * 4 + [True] * 4)
     runs = {f"r{i}": s for i, s in enumerate(settings)}
@@ -89,41 +77,12 @@ def test_more_failing_runs_are_worse():
 
 def test_equal_sets_are_called_worse_or_better_at_the_stated_rate():
     """Of 60 pairs of sets with two metrics 5 %: nine and more have a chance of 1 in 300."""
-    told = 0
+    significant = 0
     settings = [{"lr": 0.1 * i, "seed": s} for s in range(2) for i in range(3)] * 2
     for seed in range(60):
         noise = np.random.default_rng(seed).standard_normal((2, 12))
         train = {"train_loss_metric": ["loss"] * 12, "train_loss_last": noise[1].tolist()}
         found = asked(settings, [False] * 6 + [True] * 6, **losses(noise[0]), **train)
-        told += any(r.verdict in ("worse", "better") for r in found)
+        significant += any(r.verdict in ("worse", "better") for r in found)
 
-    assert told < 9
-
-
-def same(settings, values, steps=100):
-    runs = {f"r{i}": s for i, s in enumerate(settings)}
-    columns = {"train_loss_last": values, "run_last_step": [steps] * len(values)}
-    return duplicates(space(list(runs), config(runs)), features(**columns), pl.Series(values, dtype=pl.Float64))
-
-
-@pytest.mark.parametrize(
-    ("settings", "values", "expected"),
-    [
-        ([{"lr": 1, "seed": 1}] * 2, [0.5, 0.5], [("copies", ("r0", "r1"), ())]),
-        ([{"lr": 1, "seed": 1}] * 2, [0.5, 0.6], [("nondeterministic", ("r0", "r1"), ())]),
-        ([{"lr": 1}] * 2, [0.5, 0.6], [("seedless", ("r0", "r1"), ())]),
-        ([{"lr": 1, "ema": 0.9}, {"lr": 1, "ema": 0.99}], [0.5, 0.5], [("without_effect", ("r0", "r1"), ("ema",))]),
-        ([{"lr": 1, "seed": 1}, {"lr": 1, "seed": 2}], [0.5, 0.6], []),
-        ([{"lr": 1}, {"lr": 2}], [None, None], []),
-    ],
-)
-def test_runs_that_are_the_same(settings, values, expected):
-    assert [(d.kind, d.runs, d.keys) for d in same(settings, values)] == expected
-
-
-def test_runs_too_short_to_have_a_curve_are_not_the_same():
-    assert same([{"lr": 1}, {"lr": 2}], [0.5, 0.5], steps=1) == ()
-
-
-def test_what_makes_a_print_is_declared():
-    assert set(PRINT) <= set(declared())
+    assert significant < 9

@@ -1,4 +1,4 @@
-"""Which runs have anything to do with each other: projects are parted, sweeps never."""
+"""Groups of related runs: projects are split, sweeps never."""
 
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
@@ -9,20 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loganalyst import rulefiles
 from loganalyst.comparing.comparedruns import Logged
-from loganalyst.comparing.comparisonlimits import limits
 from loganalyst.comparing.relatedruns import kin
-from loganalyst.errors import RuleError
-from tests.comparing.conftest import config
-from tests.comparing.test_regressions import features
+from tests.comparing.conftest import config, features
 
 LANGUAGE = {"model.n_layer": 12, "model.n_head": 8, "block_size": 256, "dataset": "books", "lr": 1e-3, "seed": 1}
+
+
 CONTROL = {"env_id": "Walker", "tau": 0.01, "buffer_size": 1e5, "hidden_sizes": "64,64", "lr": 3e-4, "seed": 1}
+
+
 IMAGES = {"arch": "resnet", "image_size": 224, "num_classes": 10, "augment": "flip", "lr": 0.1, "seed": 1}
+
+
 READS = ("train/loss", "val/loss", "val/perplexity", "train/perplexity", "lr")
+
+
 ACTS = ("rollout/ep_rew_mean", "rollout/ep_len_mean", "train/entropy_loss", "lr")
+
+
 SEES = ("train_loss", "val_loss", "val_acc", "train_acc")
+
 
 Run = tuple[Mapping[str, Any], Sequence[str], float | None]
 
@@ -36,8 +43,8 @@ def logged(runs: Sequence[Run], folders: Sequence[str] = ()) -> Logged:
     rows = [(r, metric) for r, (_, metrics, _) in zip(ids, runs, strict=True) for metric in metrics]
     points = pl.LazyFrame(rows, schema={"run_id": pl.String, "metric": pl.String}, orient="row")
     values = features(run_id=ids, val_loss_best=[loss for *_, loss in runs])
-    told = config({r: dict(of) for r, (of, *_) in zip(ids, runs, strict=True)})
-    return Logged(SimpleNamespace(points=points), listing, told, values)  # type: ignore[arg-type]
+    run_settings = config({r: dict(of) for r, (of, *_) in zip(ids, runs, strict=True)})
+    return Logged(SimpleNamespace(points=points), listing, run_settings, values)  # type: ignore[arg-type]
 
 
 def grouped(runs: Sequence[Run], folders: Sequence[str] = ()) -> list[list[int]]:
@@ -45,7 +52,7 @@ def grouped(runs: Sequence[Run], folders: Sequence[str] = ()) -> list[list[int]]
 
 
 def test_three_projects_are_three_groups():
-    """The largest first; what each shares with it, of the names that say what is trained."""
+    """The largest first, with the number of common identifying names."""
     runs = [(LANGUAGE, READS, 3.1), (CONTROL, ACTS, None), (IMAGES, SEES, 0.3)] * 2 + [(LANGUAGE, READS, 3.0)]
     first, *others = kin(logged(runs))
 
@@ -57,15 +64,31 @@ def test_three_projects_are_three_groups():
 
 
 SWEEP = [({**LANGUAGE, "lr": 10.0**-i, "dataset": f"set-{i}"}, READS, 10.0**i) for i in range(5)]
+
+
 SEEDS = [({**CONTROL, "seed": i}, ACTS, None) for i in range(4)]
+
+
 SIZES = [({**IMAGES, "width": 2**i, "params": 10**i}, SEES, 100.0 / 4**i) for i in range(6)]
+
+
 ADDED = [(LANGUAGE, READS, 3.0)] * 2 + [
     ({**LANGUAGE, "rope": 1, "bias": 0, "qk_norm": 1}, (*READS, "val/bleu"), 2.0)
 ] * 2
+
+
 NESTED = [(LANGUAGE, READS, 3.0), ({f"cfg.{k}".replace("_", "-"): v for k, v in LANGUAGE.items()}, READS, 0.1)]
+
+
 RENAMED = [(IMAGES, SEES, 0.29)] * 3 + [({"backbone": "resnet", "size": 1, "labels": 1, "crop": 1}, ("loss",), 0.2)] * 3
+
+
 CRASHED = [(LANGUAGE, READS, 3.0)] * 3 + [(LANGUAGE, (), None), ({}, ("train/loss",), None), ({}, (), None)]
+
+
 PLAIN = [({"lr": 1.0, "momentum": 0.9, "seed": 1}, ("loss",), 0.2)] * 3 + [({"lr": 0.1}, ("loss",), 90.0)] * 3
+
+
 METHODS = [
     ({**CONTROL, "algorithm": "a"}, (*ACTS, "train/approx_kl", "train/clip_fraction"), None),
     ({**CONTROL, "algorithm": "b"}, ("train/actor_loss", "train/critic_loss", "train/ent_coef"), None),
@@ -82,7 +105,7 @@ def test_runs_of_one_project_stay_together(runs):
 
 
 @pytest.mark.parametrize(("loss", "groups"), [(2.0, [[0, 1, 2], [3, 4, 5]]), (2.1, [[0, 1, 2, 3, 4, 5]])])
-def test_other_settings_alone_part_runs_only_where_the_values_are_apart_too(loss, groups):
+def test_different_settings_split_runs_only_if_the_values_differ_too(loss, groups):
     """By half and more, of three runs each: 3.0 and above against at most 2.0."""
     common = ("train/loss", "val/loss")
     runs = [(LANGUAGE, common, 3.0 + i) for i in range(3)] + [(IMAGES, common, loss - 0.1 * i) for i in range(3)]
@@ -90,8 +113,8 @@ def test_other_settings_alone_part_runs_only_where_the_values_are_apart_too(loss
     assert grouped(runs) == groups
 
 
-def test_without_settings_the_metrics_part_them():
-    """Two names each that say what is trained; one is not enough."""
+def test_without_settings_the_metrics_decide():
+    """With two identifying names each; one is not enough."""
     bare = [({}, (*READS, "val/bleu"), 3.0), ({}, ACTS, None)]
 
     assert grouped(bare) == [[0], [1]]
@@ -99,7 +122,7 @@ def test_without_settings_the_metrics_part_them():
 
 
 def test_runs_that_log_too_little_go_with_their_folder():
-    """And they join no groups that are apart."""
+    """They do not connect unrelated groups."""
     runs = [(LANGUAGE, READS, 3.0)] * 3 + [(CONTROL, ACTS, None)] * 2 + [({}, (), None)] * 2
 
     assert grouped(runs, ["a", "a", "a", "b", "b", "a", "b"]) == [[0, 1, 2, 5], [3, 4, 6]]
@@ -119,7 +142,7 @@ def test_nothing_at_all_is_one_group():
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_a_sweep_never_falls_apart(data):
+def test_a_sweep_is_never_split(data):
     """Whatever settings and metrics some of its runs did not log, and whatever their values, where one logged all."""
     keys = [*LANGUAGE, *CONTROL, *IMAGES]
     whole = dict.fromkeys(keys[: data.draw(st.integers(1, len(keys)))], 1.0)
@@ -134,23 +157,3 @@ def test_a_sweep_never_falls_apart(data):
     at = data.draw(st.permutations(range(len(runs))))
 
     assert grouped([runs[i] for i in at]) == [list(range(len(runs)))]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "what"),
-    [
-        ("factor: 1.5", "factor: -1", ":24: factor is -1; a number above 0"),
-        ("same: 0.5 ", "same: 1.5 ", ":11: same is 1.5; a share above 0, at most 1"),
-        ("kinds: [objective", "kinds: [objectiv", ":8: an entry of kinds is 'objectiv'; did you mean 'objective'?"),
-        ("vague: [name", "vague: name #", ":9: vague is a str; a list is needed"),
-        ("groups: 4, ", "", ":27: missing groups; required are groups, runs"),
-    ],
-)
-def test_a_broken_file_is_refused_with_its_line(old, new, what, tmp_path):
-    text = (rulefiles.rules_dir() / "comparing.yaml").read_text()
-    (tmp_path / "comparing.yaml").write_text(text.replace(old, new))
-
-    with pytest.raises(RuleError) as error:
-        limits(tmp_path)
-    assert old in text
-    assert f"comparing.yaml{what}" in str(error.value)

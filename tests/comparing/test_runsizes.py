@@ -1,4 +1,4 @@
-"""How large runs are: from their settings, else from metrics that count it, else from steps and batches."""
+"""Sizes of runs: from settings, else from metrics, else from steps and batches."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -6,8 +6,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.comparing.runsizes import sizes
-from tests.comparing.conftest import config
-from tests.comparing.test_regressions import features
+from tests.comparing.conftest import config, features
 
 POINTS = {"run_id": pl.String, "metric": pl.String, "value": pl.Float64}
 
@@ -15,12 +14,12 @@ POINTS = {"run_id": pl.String, "metric": pl.String, "value": pl.Float64}
 def sized(settings: dict[str, Any], points: list[tuple[str, str, float]], **known: list[Any]) -> list[tuple[Any, ...]]:
     """Parameters, tokens, compute and samples of the runs in `settings`."""
     ids = list(settings)
-    told = features(run_id=ids, **known).with_columns(run_id=pl.Series(ids))
-    store: Any = SimpleNamespace(points=pl.LazyFrame(points, schema=POINTS, orient="row"), features=told.lazy())
+    table = features(run_id=ids, **known).with_columns(run_id=pl.Series(ids))
+    store: Any = SimpleNamespace(points=pl.LazyFrame(points, schema=POINTS, orient="row"), features=table.lazy())
     return sizes(store, ids, config(settings)).drop("run_id").rows()
 
 
-def test_metrics_tell_what_no_setting_does():
+def test_metrics_serve_where_no_setting_does():
     """The largest finite value of each run, by the last name in any case; those of other runs are none of ours."""
     points = [
         ("a", "train/Tokens_Seen", 1e6), ("a", "train/Tokens_Seen", 3e6), ("a", "train/Tokens_Seen", float("inf")),
@@ -34,7 +33,7 @@ def test_metrics_tell_what_no_setting_does():
 
 
 def test_settings_go_before_metrics_and_steps_are_the_last_resort():
-    """Tokens are steps times batch times length where nothing tells them; samples are known without a length."""
+    """Tokens are steps times batch times length if no source has them; samples are known without a length."""
     known = {"run_last_step": [100], "config_batch": [8.0]}
 
     assert sized({"a": {"n_params": 10, "tokens": 7}}, [("a", "tokens", 9.0)]) == [(10.0, 7.0, 420.0, None)]

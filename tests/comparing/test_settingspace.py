@@ -1,4 +1,4 @@
-"""Settings of many runs: which vary, on what scale, which runs are equal up to the seed."""
+"""Settings of many runs: which ones vary, on which scale, and which runs are equal except for the seed."""
 
 import numpy as np
 import polars as pl
@@ -39,7 +39,7 @@ def test_levels_lie_where_their_scale_puts_them():
     assert setting.codes.tolist() == [0, 1, 2, 3]
 
 
-def test_settings_that_part_the_runs_alike_are_one():
+def test_settings_that_split_the_runs_alike_are_merged():
     """The kind that usually matters first gives the name, whatever the order of the levels."""
     found = spaced({"total_params": [300, 200, 100, 200], "lr": [0.1, 0.2, 0.3, 0.2]})
 

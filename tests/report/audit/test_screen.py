@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from loganalyst.auditing.runlist import COLUMNS
 from loganalyst.report.audit import screen
 
 RUN = {
@@ -65,3 +66,13 @@ def test_settings_are_counted_by_file():
         ("Accepted", "spikes: fine (x.yaml) (1 run)"),
         ("Not ours", "mine: from my.yaml (1 run)"),
     ]
+
+
+def test_hostile_names_stay_on_their_line() -> None:
+    """Escapes and line breaks in a path or a message are not printed."""
+    row = {"path": "/r/a\x1b[2J\nb", "status": "unreadable", "why": "bad\x1b]0;x\x07 thing\nmore"}
+    nothing = pl.DataFrame(schema={"runs": pl.Int64})
+    shown = screen.render(pl.DataFrame([row], schema=COLUMNS), nothing, nothing)
+
+    assert "\x1b" not in shown
+    assert len(shown.splitlines()) == 4
