@@ -11,9 +11,7 @@ from loganalyst.cli.app import app, command
 from loganalyst.cli.common import NOTHING, USAGE, RulesDirs, complain, emit, layout
 from loganalyst.cli.help import Group
 
-rules_app = typer.Typer(
-    cls=Group, help="List, explain, create, check and test rules.", no_args_is_help=True
-)
+rules_app = typer.Typer(cls=Group, help="List, explain, create, check and test rules.", no_args_is_help=True)
 app.add_typer(rules_app, name="rules", rich_help_panel="What it knows")
 
 
