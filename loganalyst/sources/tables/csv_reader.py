@@ -246,7 +246,7 @@ class _Table:
         counted = self.axes.time or (self.axes.step and normalised(self.axes.step) != "index")
         if not counted and words - {*stepcolumns.PARTS, *stepcolumns.NAMES}:
             self.refused = (
-                "not a table of metrics: texts and no step, epoch or time" if numeric else "no numeric column"
+                "not a table of metrics: texts without step, epoch or time" if numeric else "no numeric column"
             )
 
     def _index(self, rows: Rows) -> pl.DataFrame:
