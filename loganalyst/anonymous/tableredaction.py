@@ -150,8 +150,8 @@ def _operation(value: str) -> str | None:
 
 def job(value: str, names: Names) -> str:
     """`48104.batch` as `1.batch`. The step stays: it shows how the job ended."""
-    whole, _, step = value.partition(".")
-    number = names.counted("job", whole).removeprefix("job")
+    job_id, _, step = value.partition(".")
+    number = names.counted("job", job_id).removeprefix("job")
     return f"{number}.{step}" if _STEP_OF_JOB.fullmatch(step) else number
 
 
