@@ -73,8 +73,8 @@ def _tasks(store: Store, ids: list[str], folder: Path) -> Iterator[Task]:
     readings = dict(rows.select("run_id", "reading").iter_rows())
     old = [id_ for id_ in ids if id_ in marks and _mark(_file(folder, id_)) != marks[id_]]
     for start in range(0, len(old), RUNS_PER_BATCH):
-        some = old[start : start + RUNS_PER_BATCH]
-        for task in judgedrows.tasks(Folder(store.path), {id_: readings[id_] for id_ in some}):
+        batch = old[start : start + RUNS_PER_BATCH]
+        for task in judgedrows.tasks(Folder(store.path), {id_: readings[id_] for id_ in batch}):
             yield Task(task, _file(folder, task.run_id), marks[task.run_id])
 
 

@@ -62,7 +62,7 @@ class NextRun(Shape, frozen=True):
 
 
 class Limits(Shape, frozen=True):
-    """The whole file."""
+    """All limits of `rules/comparing.yaml`."""
 
     settings: Settings
     metrics: Metrics

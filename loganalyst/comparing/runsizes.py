@@ -60,8 +60,8 @@ def _settings(order: pl.DataFrame, config: pl.DataFrame) -> Mapping[str, pl.Seri
     """Numeric settings by the last part of their key, in lower case."""
     wanted = {*LENGTH, *(k for keys in NAMES.values() for k in keys)}
     last = pl.col("key").str.to_lowercase().str.split(".").list.last()
-    some = config.with_columns(last=last).filter(pl.col("last").is_in(list(wanted)), pl.col("number").is_not_null())
-    return _columns(order, some.select("run_id", name="last", number="number"))
+    rows = config.with_columns(last=last).filter(pl.col("last").is_in(list(wanted)), pl.col("number").is_not_null())
+    return _columns(order, rows.select("run_id", name="last", number="number"))
 
 
 def _logged(store: Store, order: pl.DataFrame, missing: Sequence[str]) -> Mapping[str, pl.Series]:
@@ -72,12 +72,12 @@ def _logged(store: Store, order: pl.DataFrame, missing: Sequence[str]) -> Mappin
     found = {metric: last for metric in every if (last := PREFIX.sub("", metric.lower())) in wanted}
     if not found:
         return {}
-    some = (
+    rows = (
         points.filter(pl.col("metric").is_in(list(found)))
         .select("run_id", name=pl.col("metric").replace_strict(found, return_dtype=pl.String), number="value")
         .group_by("run_id", "name").agg(pl.col("number").filter(pl.col("number").is_finite()).max())
     )  # fmt: skip
-    return _columns(order, some.collect(engine="streaming"))
+    return _columns(order, rows.collect(engine="streaming"))
 
 
 def _columns(order: pl.DataFrame, rows: pl.DataFrame) -> Mapping[str, pl.Series]:
