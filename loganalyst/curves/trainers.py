@@ -2,7 +2,8 @@
 
 A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
 metrics, keys of the settings, names of files, readers. Each has a weight. A trainer is recognised from a sum of 1 on;
-the one with the largest sum is taken, but none that a recognised one extends. It gives the role of every metric that it names, and the kind of training.
+the one with the largest sum is taken, but one that extends another is preferred to it if it has a witness of its own.
+The trainer gives the role of every metric that it names, and the kind of training.
 """
 
 import re
@@ -87,9 +88,12 @@ def known_roles(trainer: Trainer | None, metrics: Iterable[str]) -> dict[str, tu
 def recognised(run: Run, folders: Sequence[Path] = ()) -> Trainer | None:
     """The trainer of a run; `folders` are the user's own rules. None if no trainer has enough witnesses."""
     seen = _seen(run)
-    scores = {t: score for t in trainers(tuple(folders)) if (score := _score(t, seen)) >= RECOGNISED}
-    extended = {ancestor for t in scores for ancestor in t.ancestors}
-    return max((t for t in scores if t.id not in extended), key=lambda t: (scores[t], t.id), default=None)
+    known = {trainer.id: trainer for trainer in trainers(tuple(folders))}
+    found = {name: _found(trainer, seen) for name, trainer in known.items()}
+    scores = {name: score for name, facts in found.items() if (score := sum(facts.values())) >= RECOGNISED}
+    extended = {a for name in scores for a in known[name].ancestors if found[name].keys() - found[a].keys()}
+    best = max(scores.keys() - extended, key=lambda name: (scores[name], name), default=None)
+    return known[best] if best else None
 
 
 def _seen(run: Run) -> dict[str, set[str]]:
@@ -105,10 +109,14 @@ def _seen(run: Run) -> dict[str, set[str]]:
     }
 
 
-def _score(trainer: Trainer, seen: Mapping[str, set[str]]) -> float:
-    return sum(
-        weight for sort, known in trainer.witnesses.items() for name, weight in known.items() if name in seen[sort]
-    )
+def _found(trainer: Trainer, seen: Mapping[str, set[str]]) -> dict[tuple[str, str], float]:
+    """The weight of each witness of a trainer that is there."""
+    return {
+        (sort, name): weight
+        for sort, witnesses in trainer.witnesses.items()
+        for name, weight in witnesses.items()
+        if name in seen[sort]
+    }
 
 
 @cache
