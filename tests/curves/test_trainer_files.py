@@ -78,8 +78,8 @@ def test_general_trainer_kept_without_a_witness_of_the_special_one(tmp_path: Pat
 
 
 def test_own_folder(tmp_path: Path) -> None:
-    text = "step: epoch\nprefixes: [log/]\nwitnesses: {settings: {ours: 0.6}, files: {ours.txt: 0.6}}\nmetrics: {q*: entropy}"
-    write(tmp_path, "ours", text)
+    witnesses = "witnesses: {settings: {ours: 0.6}, files: {ours.txt: 0.6}}"
+    write(tmp_path, "ours", f"step: epoch\nprefixes: [log/]\n{witnesses}\nmetrics: {{q*: entropy}}")
     run = run_of(["log/q1", "z"], ["model.ours"], ["out/ours.txt"])
     assert recognised(run) is None
     found = recognised(run, [tmp_path])
