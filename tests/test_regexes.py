@@ -58,6 +58,7 @@ MADE = {
     "loganalyst.diagnosis.fixplaces._keys",
     "loganalyst.curves.roles._languages",
     "loganalyst.curves.roles._pattern",
+    "loganalyst.curves.trainers._trainer",
     "loganalyst.sources.discovery.joining._accounts",
     "loganalyst.sources.text.metrics.lineforms.columns",
     "loganalyst.sources.text.metrics.lineshapes._as_printed",

@@ -203,6 +203,15 @@ def assign(
     return roles
 
 
+def names_held_out(name: str) -> bool:
+    """Whether a name has a word for held-out data.
+
+    >>> names_held_out("valid"), names_held_out("train_inner")
+    (True, False)
+    """
+    return not _file().words["val"].isdisjoint(normalise(name).split("_"))
+
+
 def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
     """The metrics of each file, with the names that decide their roles: without the file name, but after a word for
     training or validation that only the file name contains.

@@ -2,21 +2,20 @@
 
 A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
 metrics, keys of the settings, names of files, readers. Each has a weight. A trainer is recognised from a sum of 1 on;
-the one with the largest sum is taken, but none that a recognised one extends. It gives the role of every metric that it
-names, and the kind of training.
+the one with the largest sum is taken, but one that extends another is preferred to it if it has a witness of its own.
+The trainer gives the role of every metric that it names, and the kind of training.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import field
 
-from loganalyst.curves.roles import all_roles
+from loganalyst.curves.roles import all_roles, names_held_out
 from loganalyst.errors import RuleError
 from loganalyst.model import OF_FILE, Role, Run
 from loganalyst.rulefiles import RuleFile, Shape, Text, load, needed, refuse_name, rules_dir, typed, yaml_files
@@ -70,8 +69,12 @@ class Trainer:
     ancestors: frozenset[str]  # those that it extends, directly or through others
 
     def role(self, metric: str) -> Role | None:
-        """The role of a metric by its whole name, or by what follows one of the prefixes; None if no entry names it."""
-        name = metric.rpartition(OF_FILE)[2]
+        """The role of a metric by its whole name, or by what follows one of the prefixes; None if no entry names it. A
+        metric of a file for held-out data, such as `valid::loss`, is looked up with the name of the file.
+        """
+        file, _, name = metric.rpartition(OF_FILE)
+        if names_held_out(file):
+            name = f"{file}/{name}"
         names = [name, *(name.removeprefix(p) for p in self.prefixes if name.startswith(p))]
         exact = next((self.exact[n] for n in names if n in self.exact), None)
         return exact or next((role for n in names for regex, role in self.patterns if regex.fullmatch(n)), None)
@@ -88,9 +91,12 @@ def known_roles(trainer: Trainer | None, metrics: Iterable[str]) -> dict[str, tu
 def recognised(run: Run, folders: Sequence[Path] = ()) -> Trainer | None:
     """The trainer of a run; `folders` are the user's own rules. None if no trainer has enough witnesses."""
     seen = _seen(run)
-    scores = {t: score for t in trainers(tuple(folders)) if (score := _score(t, seen)) >= RECOGNISED}
-    extended = {ancestor for t in scores for ancestor in t.ancestors}
-    return max((t for t in scores if t.id not in extended), key=lambda t: (scores[t], t.id), default=None)
+    known = {trainer.id: trainer for trainer in trainers(tuple(folders))}
+    found = {name: _found(trainer, seen) for name, trainer in known.items()}
+    scores = {name: score for name, facts in found.items() if (score := sum(facts.values())) >= RECOGNISED}
+    extended = {a for name in scores for a in known[name].ancestors if found[name].keys() - found[a].keys()}
+    best = max(scores.keys() - extended, key=lambda name: (scores[name], name), default=None)
+    return known[best] if best else None
 
 
 def _seen(run: Run) -> dict[str, set[str]]:
@@ -106,10 +112,14 @@ def _seen(run: Run) -> dict[str, set[str]]:
     }
 
 
-def _score(trainer: Trainer, seen: Mapping[str, set[str]]) -> float:
-    return sum(
-        weight for sort, known in trainer.witnesses.items() for name, weight in known.items() if name in seen[sort]
-    )
+def _found(trainer: Trainer, seen: Mapping[str, set[str]]) -> dict[tuple[str, str], float]:
+    """The weight of each witness of a trainer that is there."""
+    return {
+        (sort, name): weight
+        for sort, witnesses in trainer.witnesses.items()
+        for name, weight in witnesses.items()
+        if name in seen[sort]
+    }
 
 
 def trainers(folders: tuple[Path, ...] = ()) -> tuple[Trainer, ...]:
@@ -161,9 +171,14 @@ def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFil
         witnesses={sort: getattr(shape.witnesses, sort) for sort in _Witnesses.__struct_fields__},
         prefixes=tuple(prefix for ancestor in chain for prefix in ancestor.prefixes),
         exact={m: role for m, role in roles.items() if "*" not in m},
-        patterns=tuple((re.compile(translate(m)), roles[m]) for m in dict.fromkeys(globs)),
+        patterns=tuple((re.compile(_regex(m)), roles[m]) for m in dict.fromkeys(globs)),
         ancestors=frozenset(names[1:]),
     )  # fmt: skip
+
+
+def _regex(pattern: str) -> str:
+    """A pattern with `*` as a regex, without the atomic groups that `fnmatch` would write: `rewards/*/mean`."""
+    return ".*".join(map(re.escape, pattern.split("*")))
 
 
 def _chain(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> list[str]:

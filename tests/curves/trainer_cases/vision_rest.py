@@ -219,4 +219,14 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
         {"Loss": "train_loss", "Accuracy": "val_accuracy", "TrainAcc": "train_accuracy", "ValAcc": "val_accuracy",
          "Time(s)": "step_time", "ETputs(KTEPS)": "throughput"},
     ),
+    (
+        "ultralytics", ["close_mosaic", "task"], ["args.yaml", "results.csv"],
+        {"train/box_loss": "loss_component", "train/dfl_loss": "loss_component", "val/cls_loss": "val_loss_component",
+         "metrics/mAP50-95(B)": "val_score", "metrics/recall(M)": "val_score", "lr/pg1": "learning_rate"},
+    ),
+    (
+        "yolov5", [], ["opt.yaml", "hyp.yaml", "results.csv"],
+        {"train/obj_loss": "loss_component", "val/obj_loss": "val_loss_component", "metrics/mAP_0.5": "val_score",
+         "metrics/mAP_0.5:0.95": "val_score", "x/lr0": "learning_rate"},
+    ),
 ]  # fmt: skip
