@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.model import SCHEMAS, Tables
+from loganalyst.model import Tables
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import gap
+from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "sb3evaluations"
 
@@ -45,7 +46,8 @@ def read(path: Path) -> Iterator[Tables]:
     for name, values in arrays.items():
         if values is not None and values.ndim in (1, 2) and len(values) == len(steps):
             mean = values.mean(axis=1) if values.ndim == 2 else values
-            yield Tables(points=_points(path, _METRICS[name], steps, mean))
+            rows = pl.DataFrame({"step": steps, "value": mean}).with_columns(metric=pl.lit(_METRICS[name]))
+            yield Tables(points=as_points(rows, path.name))
         elif values is not None:
             yield Tables(gaps=gap(path, f"npz: {name} has shape {values.shape}, {len(steps)} rows are needed"))
 
@@ -59,13 +61,3 @@ def _array(archive: zipfile.ZipFile, member: str) -> NDArray[np.float64] | None:
     with archive.open(member) as file:
         found: NDArray[np.float64] = np.lib.format.read_array(file, allow_pickle=False).astype(np.float64)
     return found
-
-
-def _points(path: Path, metric: str, steps: NDArray[np.float64], values: NDArray[np.float64]) -> pl.DataFrame:
-    known = pl.DataFrame({"step": steps, "value": values}).with_columns(
-        metric=pl.lit(metric), session=pl.lit(0), source=pl.lit(path.name)
-    )
-    return known.select(
-        (pl.col(name) if name in known.columns else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in SCHEMAS["points"].items()
-    )

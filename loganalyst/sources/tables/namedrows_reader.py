@@ -11,8 +11,9 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import SCHEMAS, Tables
+from loganalyst.model import Tables
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, text
+from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "namedrows"
 
@@ -64,9 +65,5 @@ def _points(path: Path, block: Block) -> tuple[pl.DataFrame, pl.Series]:
     ).unnest("cells")  # fmt: skip
     cells = cells.with_columns(pl.col("step").cast(pl.Int64, strict=False), pl.col("value").cast(pl.Float64))
     known = cells.filter(pl.col("step").is_not_null())
-    given = {"session": pl.lit(0), "source": pl.lit(path.name)}
-    points = known.select(
-        given.get(name, pl.col(name) if name in known.columns else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in SCHEMAS["points"].items()
-    )
+    points = as_points(known, path.name)
     return points, cells.filter(pl.col("step").is_null())["line"]

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import SCHEMAS, Tables
+from loganalyst.model import Tables
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, text
+from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "numbercolumns"
 
@@ -113,12 +114,5 @@ def _points(path: Path, rows: pl.DataFrame, columns: Sequence[str], before: int)
     step = pl.col("value 0").cast(pl.Int64) if steps else pl.int_range(pl.len(), dtype=pl.Int64) + before
     values = [f"value {k}" for k in range(1 if steps else 0, len(columns))]
     long = wide.with_columns(step=step).unpivot(values, index=["line", "step"], variable_name="metric")
-    named = long.with_columns(
-        metric=pl.col("metric").replace({f"value {k}": name for k, name in enumerate(columns)}),
-        session=pl.lit(0),
-        source=pl.lit(path.name),
-    )
-    return named.select(
-        (pl.col(name) if name in named.columns else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in SCHEMAS["points"].items()
-    )
+    names = {f"value {k}": name for k, name in enumerate(columns)}
+    return as_points(long.with_columns(pl.col("metric").replace(names)), path.name)
