@@ -12,6 +12,8 @@ FEATURES = (
     Feature("advantage_size", "float", "reward", "median absolute value of the advantages, or of their standard deviation", "advantage"),
     Feature("episode_length_growth", "float", "ratio", "last level of the length of episodes or answers divided by its first level", "episode_length"),
     Feature("episode_length_last", "float", "steps", "last level of the length of episodes or answers", "episode_length"),
+    Feature("clipped_completions_first", "float", "share", "first level of the share of generated answers that are cut off at the length limit", "clipped_completions"),
+    Feature("clipped_completions_last", "float", "share", "last level of the share of generated answers that are cut off at the length limit", "clipped_completions"),
     Feature("exploration_last", "float", "share", "last level of the share of random actions", "exploration"),
     Feature("exploration_low_share", "float", "share", "share of the run after the share of random actions first fell below a twentieth of its first level", "exploration"),
     Feature("policy_kl_over_limit_share", "float", "share", "share of the updates with a divergence above 0.05", "approx_kl"),
@@ -29,10 +31,13 @@ def compute(context: Context) -> Computed:
     for curve in spreads[:1]:
         finite = curve.values[np.isfinite(curve.values)]
         out["advantage_size"] = (float(np.median(np.abs(finite))) if finite.size else None, witness_at(curve))
-    for curve in context.with_role("episode_length")[:1]:
+    for curve in context.with_role("episode_length", "completion_length")[:1]:
         last = last_level(curve.values)
         out["episode_length_last"] = (last, witness_at(curve))
         out["episode_length_growth"] = ratio(last, first_level(curve.values))
+    for curve in context.with_role("clipped_completions")[:1]:
+        out["clipped_completions_first"] = first_level(curve.values)
+        out["clipped_completions_last"] = (last_level(curve.values), witness_at(curve))
     for curve in context.with_role("approx_kl")[:1]:
         finite = curve.values[np.isfinite(curve.values)]
         out["policy_kl_over_limit_share"] = (

@@ -9,7 +9,7 @@ import pytest
 from loganalyst import features, signals
 from loganalyst.curves import roles
 from loganalyst.curves.effective import curves
-from loganalyst.curves.trainers import recognised
+from loganalyst.curves.trainers import known_roles, recognised
 from loganalyst.features.context import Context
 from loganalyst.model import Features, Run, Source, table
 
@@ -29,9 +29,10 @@ def _context(logged: Rows, config: Mapping[str, Any] | None = None, **run: Any) 
         sources=(Source("m.csv", "csv", 1),),
         **run,
     )
-    found = curves(read, roles.assign(read.points["metric"].unique(maintain_order=True)))
+    trainer, names = recognised(read), read.points["metric"].unique(maintain_order=True)
+    found = curves(read, roles.assign(names, known=known_roles(trainer, names)))
     findings, _ = signals.find(found)
-    return Context(read, found, findings, recognised(read))
+    return Context(read, found, findings, trainer)
 
 
 @pytest.fixture

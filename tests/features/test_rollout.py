@@ -32,3 +32,15 @@ def test_rollout_levels(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert rollout.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_the_share_of_answers_cut_off(features_of: Callable[..., Features]) -> None:
+    """Its first and last level; the length of answers counts as that of episodes."""
+    metrics = {
+        "reward": [0.1] * 20, "reward_std": [0.1] * 20, "frac_reward_zero_std": [0.1] * 20,
+        "completions/clipped_ratio": [0.2] * 10 + [0.8] * 10, "completions/mean_length": [100.0] * 10 + [300.0] * 10,
+    }  # fmt: skip
+    values = features_of(metrics).values
+
+    assert (values["clipped_completions_first"], values["clipped_completions_last"]) == (0.2, 0.8)
+    assert values["episode_length_growth"] == 3.0
