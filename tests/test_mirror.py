@@ -1,0 +1,37 @@
+"""The tests mirror the package: a module is tested in the file of its name."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "loganalyst"
+DATA = {  # declarations only: what uses them is tested
+    "model/baseline.py", "model/causes.py", "model/features.py", "model/labels.py", "model/run.py", "model/signals.py",
+    "model/verification.py", "report/common/rows.py", "sources/files/readmark.py", "sources/text/sizes.py",
+    "store/outcome.py",
+}  # fmt: skip
+ELSEWHERE = {
+    "mcp/quoted.py": "tests/mcp/test_tools.py",  # through the tools that call them
+    "mcp/server.py": "tests/mcp/test_tools.py",
+    "patterntraits.py": "tests/test_policy.py",
+}
+
+
+def modules() -> list[str]:
+    """Every module but `__init__`, `__main__` and the commands, which are tested by what they print."""
+    paths = (path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py")))
+    return [path for path in paths if not Path(path).name.startswith("__") and not path.startswith("cli/")]
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m not in DATA])
+def test_a_module_has_a_test_of_its_name(module: str) -> None:
+    path = Path(module)
+    test = ROOT / ELSEWHERE.get(module, f"tests/{path.parent.as_posix()}/test_{path.name}")
+
+    assert test.is_file(), f"{test.relative_to(ROOT)} is needed"
+    assert "loganalyst" in test.read_text(encoding="utf-8")
+
+
+def test_what_is_exempt_exists() -> None:
+    assert {*DATA, *ELSEWHERE} - set(modules()) == set()
