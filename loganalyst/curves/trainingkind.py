@@ -3,7 +3,6 @@
 `rules/kinds.yaml` holds the witnesses of each kind and their weights.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
@@ -19,7 +18,6 @@ from loganalyst.rulefiles import Positive, Shape, Text, needed, ours
 
 MAX_SETTING = 60  # characters of a value that may name a kind; longer ones are prose or lists
 SURE = 0.95  # that the kind which a recognised trainer states is right
-_WORD = re.compile(r"[a-z]+[a-z0-9]*")
 _TASKLESS = "any"  # the kind of a trainer whose users train all kinds
 
 Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
