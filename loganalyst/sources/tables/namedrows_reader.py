@@ -17,7 +17,7 @@ from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "namedrows"
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf)"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf)"
 _ROW = rf"^\s*(\d+)\s+([A-Za-z][\w/.-]*)\s+({_NUMBER})\s*$"  # `250 val 5.9512`, `0 hella 0.2463`
 _ROWS = re.compile(_ROW)
 MIN_ROWS = 2  # lines of the form that make a file one of these

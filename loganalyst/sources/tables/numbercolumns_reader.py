@@ -20,7 +20,7 @@ from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "numbercolumns"
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|[nN]a[nN]|[iI]nf)"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|[nN]a[nN]|[iI]nf)"
 _ROW = re.compile(rf"\s*{_NUMBER}(?:\s+{_NUMBER})*\s*")  # `5.0e+02 5.08e-05 8.0e-07`
 _NAME = re.compile(r"[A-Za-z][\w/.-]*")  # a name in a comment: `loss_train`
 _FILES = re.compile(r"(?:loss|metric|histor|error)\w*\.(?:dat|txt)$|\.loss$", re.IGNORECASE)  # `loss.dat`
