@@ -116,10 +116,10 @@ def test_deep_nesting_beside_a_run_is_refused(tmp_path, text):
     [
         ("a: &a [x]\nb: *a\n", "2: found an alias (*a); write the value out"),
         ("ignore: [{rule: x, until: 2027-99-99}]", "1: not valid YAML ('2027-99-99': month must be in 1..12)"),
-        ("ignore: [{rule: x, runs: 3}]", "1: runs: found 3; a text is needed"),
-        ("roles: {a: 3}", "1: found 3; the name of a role"),
+        ("ignore: [{rule: x, runs: 3}]", "1: runs is 3; a text is needed"),
+        ("roles: {a: 3}", "1: a is 3; a text is needed"),
         ("? [a, b]\n: c\n", "1: not valid YAML here (a key that is no plain text); `key: value`"),
-        ("loss_terms: {a: .nan}", "1: found nan; a number: the weight of the term"),
+        ("loss_terms: {a: .nan}", "1: a is nan; a number is needed"),
         ("roles: {}\n---\nroles: {}\n", "2: found another document; one document a file"),
     ],
 )

@@ -73,7 +73,7 @@ def test_an_empty_object_says_nothing(tmp_path: Path) -> None:
     [
         ('{"artefacts": {}}', "1: unknown key 'artefacts'; did you mean 'artifacts'?"),
         ('{"artifacts":\n{"log": "x"}}', "2: unknown key 'log'; did you mean 'logs'?"),
-        ('{"symptoms": [1]}', "1: symptoms is 1; a text or a list of texts is needed"),
+        ('{"symptoms": [1]}', "1: an entry of symptoms is 1; a text is needed"),
         ('{"artifacts": {"runs": {}}}', "1: runs is {}; a text or a list of texts is needed"),
         (
             '{"constraints": {"max_analysis_time": "1h"}}',
@@ -186,7 +186,7 @@ def test_a_case_is_diagnosed(case: Path, capsys: pytest.CaptureFixture[str]) -> 
 
     assert data["symptoms"][0]["id"] == "nan-loss"
     [told] = data["summary"]["told_symptoms"]
-    assert (told["verdict"], told["answer"].endswith("about where you told")) == ("confirmed", True)
+    assert (told["verdict"], told["answer"].endswith("about where you said")) == ("confirmed", True)
     assert data["analysis_artifacts"]["features"]["lr_peak"] == 0.5
     assert f"{case}:8: checkpoints names {case.parent / 'best.pt'}, which is not there" in err
     cited_ = {(p["key"], p["line"]) for c in data["root_causes"] for f in c["fix"] for p in f["places"]}

@@ -97,7 +97,7 @@ def test_an_accepted_finding_is_counted_not_named(tmp_path: Path) -> None:
 
     assert (found.status, found.causes, found.ignored_findings) == ("healthy", (), (told,))
     screen = terminal.render(found, width=200).split("\n")
-    assert screen[0].startswith("✓ run   Nothing but what loganalyst.yaml accepts")
+    assert screen[0].startswith("✓ run   Nothing found but what loganalyst.yaml accepts")
     assert told in " ".join(" ".join(screen).split())
 
 

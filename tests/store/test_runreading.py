@@ -23,7 +23,8 @@ from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import csv_reader
-from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text import reader
+from loganalyst.sources.text.sizes import Sizes
 from loganalyst.store import runreading
 from loganalyst.store.state import State
 
@@ -423,7 +424,8 @@ TRACE = TRACE_HEAD + '[rank{0}]:   File "/a.py", line 3, in f\n[rank{0}]: ValueE
 
 def test_a_log_that_grows_keeps_its_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read step by step into a store, the blocks are those of a fresh reading, with all ranks."""
-    monkeypatch.setattr(textlines, "CHUNK", 400)
+    resume = reader.resume
+    monkeypatch.setattr(reader, "resume", lambda path, mark: resume(path, mark, Sizes(batch=400)))
     run, store = tmp_path / "run", Store(tmp_path / "store")
     run.mkdir()
     for part in range(4):

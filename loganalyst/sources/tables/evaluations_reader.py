@@ -8,6 +8,7 @@ Source: stable_baselines3 2.7, `common/callbacks.py`, `EvalCallback._on_step`.
 
 import zipfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import Tables
-from loganalyst.opening import opened
+from loganalyst.opening import whole
 from loganalyst.sources.files.lineblocks import gap
 from loganalyst.sources.tables.pointrows import as_points
 
@@ -23,7 +24,7 @@ NAME = "sb3evaluations"
 
 _ZIP = b"PK\x03\x04"
 _METRICS = {"results": "eval/mean_reward", "ep_lengths": "eval/mean_ep_length", "successes": "eval/success_rate"}
-MAX_BYTES = 256 << 20  # of one array, unpacked
+MAX_BYTES = 64 << 20  # of the file, and of one array unpacked
 
 
 def sniff(path: Path, head: bytes) -> float:
@@ -33,8 +34,11 @@ def sniff(path: Path, head: bytes) -> float:
 
 def read(path: Path) -> Iterator[Tables]:
     """A point for each evaluation and metric; an array that cannot be read is a gap. Raises OSError."""
+    if path.stat().st_size > MAX_BYTES:
+        yield Tables(gaps=gap(path, f"npz: larger than {MAX_BYTES >> 20} MiB", 0, path.stat().st_size))
+        return
     try:
-        with opened(path) as file, zipfile.ZipFile(file) as archive:
+        with zipfile.ZipFile(BytesIO(whole(path))) as archive:  # a damaged place is then no error of the system
             arrays = {name: _array(archive, f"{name}.npy") for name in ("timesteps", *_METRICS)}
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, KeyError) as error:
         yield Tables(gaps=gap(path, f"npz: {str(error)[:200]}", 0, path.stat().st_size))

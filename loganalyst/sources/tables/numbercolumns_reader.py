@@ -44,7 +44,12 @@ def sniff(path: Path, head: bytes) -> float:
         lines = lines[:-1]  # the last one may be cut
     rows = [line for line in lines if not line.lstrip().startswith("#")]
     widths = {len(line.split()) for line in rows}
-    if len(rows) < MIN_ROWS or len(widths) != 1 or max(widths) > MAX_COLUMNS or not all(map(_ROW.fullmatch, rows)):
+    if (
+        len(rows) < MIN_ROWS
+        or len(widths) != 1
+        or not 1 < max(widths) <= MAX_COLUMNS
+        or not all(map(_ROW.fullmatch, rows))
+    ):
         return 0.0
     said = bool(_FILES.search(path.name)) or any("loss" in name.lower() for name in _named(lines))
     return 0.7 if said else 0.0

@@ -73,11 +73,8 @@ def is_plain_text(path: Path, head: bytes) -> bool:
     >>> is_plain_text(Path("train.py"), b"import torch\\n")
     False
     """
-    if (
-        _OTHER_NAME.search(path.name)
-        or _PROGRAM_NAME.search(path.name)
-        or (0 in head and head[:2] not in textlines.UTF16)
-    ):
+    named_otherwise = _OTHER_NAME.search(path.name) or _PROGRAM_NAME.search(path.name)
+    if not head or named_otherwise or (0 in head and head[:2] not in textlines.UTF16):
         return False
     return len(head.translate(None, _CONTROL_BYTES)) >= MIN_TEXT_SHARE * len(head)
 

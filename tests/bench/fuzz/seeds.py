@@ -372,6 +372,40 @@ def flightrecorder() -> list[Seed]:
     return [*pickles, Seed("traces/rank_1.json", json.dumps(told).encode())]
 
 
+def named_rows() -> list[Seed]:
+    """A log of build-nanogpt, by its own format string; one with values that are not finite."""
+    log = "".join(f"{step} train {numbers(step)['train/loss']:.6f}\n" for step in range(60))
+    evaluated = "".join(
+        f"{step} val {numbers(step)['val/loss']:.4f}\n{step} hella 0.2463\n" for step in range(0, 60, 20)
+    )
+    return [Seed("log.txt", (evaluated + log).encode()), Seed("bad.txt", b"0 train 2.5\n1 train nan\n2 train -inf\n")]
+
+
+def number_columns() -> list[Seed]:
+    """Numpy's `savetxt`: DeepXDE's losses with their comment, and columns without names."""
+    import numpy as np
+
+    rows = np.array([[500 * step, *numbers(step).values()] for step in range(40)])
+    header = io.BytesIO()
+    np.savetxt(header, rows, header="step, loss_train, loss_test, metrics_test")
+    bare = io.BytesIO()
+    np.savetxt(bare, rows[:, 1:3])
+    return [Seed("loss.dat", header.getvalue()), Seed("losses.dat", bare.getvalue())]
+
+
+def evaluations() -> list[Seed]:
+    """Numpy's `savez`, as the callback of Stable-Baselines3 calls it; with and without success rates."""
+    import numpy as np
+
+    arrays = {"timesteps": np.arange(0, 5000, 1000), "results": np.ones((5, 3)), "ep_lengths": np.full((5, 3), 200)}
+    seeds = []
+    for name, more in (("a", {}), ("b", {"successes": np.ones((5, 3), bool)})):
+        packed = io.BytesIO()
+        np.savez(packed, **arrays, **more)
+        seeds.append(Seed(f"{name}/evaluations.npz", packed.getvalue()))
+    return seeds
+
+
 WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "tensorboard": tensorboard,
     "wandb": wandb,
@@ -386,4 +420,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "parquet": parquet,
     "compressed": compressed,
     "flightrecorder": flightrecorder,
+    "namedrows": named_rows,
+    "numbercolumns": number_columns,
+    "sb3evaluations": evaluations,
 }

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 import polars as pl
 
@@ -16,19 +15,20 @@ from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources.files import compressed
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.formats import HEAD, formats, reader
+from loganalyst.sources.text.sizes import Sizes
 from tests.bench.fuzz.packed import Packed
 from tests.bench.fuzz.promises import Blocks, Events, Lines, Promise, nothing_more
 from tests.bench.fuzz.seeds import WRITERS, Seed
 
 # sizes of blocks that small files cross too: options of the readers
-SMALL: dict[str, Mapping[str, int]] = {
+SMALL: dict[str, Mapping[str, Any]] = {
     "tensorboard": {"chunk": 2000},
     "wandb": {"window": 1 << 15},
     "json": {"block": 2000, "min_lines": 4, "chunk_lines": 8},
     "mlflow": {"block": 700},
     "parquet": {"window": 50},
+    "text": {"sizes": Sizes(batch=1500)},
 }
-PATCHED: dict[str, Mapping[str, int]] = {"text": {"text.lines.loglines.CHUNK": 1500}}  # the same as module constants
 
 
 @dataclass
@@ -38,11 +38,11 @@ class Target:
     name: str
     folder: Path
     seeds: list[Seed]
-    small: Mapping[str, int]
+    small: Mapping[str, Any]
     module: ModuleType | None = None
     promise: Promise = nothing_more
     unpacked: bytes | None = field(default=None, init=False)
-    options: Mapping[str, int] = field(default_factory=dict, init=False)  # of the readings now
+    options: Mapping[str, Any] = field(default_factory=dict, init=False)  # of the readings now
 
     def path(self, seed: Seed) -> Path:
         """Where a seed's mutants are read."""
@@ -87,21 +87,8 @@ class Target:
     def sizes(self, small: bool) -> Iterator[None]:
         """Blocks small enough that the seeds have several."""
         self.options = self.small if small else {}
-        with _patched(PATCHED.get(self.name, {}) if small else {}):
-            yield
-        self.options = {}
-
-
-@contextmanager
-def _patched(sizes: Mapping[str, int]) -> Iterator[None]:
-    patches = [patch(f"loganalyst.sources.{place}", size) for place, size in sizes.items()]
-    for one in patches:
-        one.start()
-    try:
         yield
-    finally:
-        for one in patches:
-            one.stop()
+        self.options = {}
 
 
 def taken(reading: Generator[Tables, None, Mark | None]) -> tuple[Tables, Mark | None]:

@@ -66,7 +66,7 @@ def test_what_ranks_log_is_named_after_their_files(tmp_path: Path) -> None:
 
     assert [m.name for m in found.metrics if m.role == "train_loss"] == [f"rank_{r}::loss" for r in range(4)]
     assert straggler.metric == "rank_2::tokens_per_sec"
-    assert "rank2 of 4 needs 1.66 times as long" in straggler.evidence[0].text
+    assert "rank2 of 4 takes 1.66 times the median time of the others" in straggler.evidence[0].text
     assert found.features.values["train_loss_nonfinite_metric"] == "rank_3::loss"
     assert any("rank_3::loss is NaN" in s.text for s in found.symptoms)
 
