@@ -61,7 +61,7 @@ def own_rule(folder, replay):
         ("[lr_counterfactual]", "no outcome of 'lr_counterfactual' has a weight for this rule"),
         ("{lr_counterfactual: {vanish: 2.0}}", "lr_counterfactual has no outcome 'vanish'; did you mean 'vanished'?"),
         ("{lr_counterfactual: {vanished: high}}", "vanished is 'high'; a number from"),
-        ("{lr_counterfactual: [vanished]}", "lr_counterfactual is ['vanished']; names with numbers are needed"),
+        ("{lr_counterfactual: [vanished]}", "lr_counterfactual is a list; a mapping"),
     ],
 )
 def test_a_faulty_replay_field_of_a_rule_is_reported(tmp_path, replay, problem_text):
