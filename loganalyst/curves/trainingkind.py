@@ -14,10 +14,9 @@ from msgspec import field
 from loganalyst.curves.roles import normalise
 from loganalyst.curves.trainers import Trainer
 from loganalyst.model import OF_FILE, Run
-from loganalyst.rulefiles import Positive, Shape, Text, needed, ours
+from loganalyst.rulefiles import Positive, Shape, Share, Text, needed, ours
 
 MAX_SETTING = 60  # characters of a value that may name a kind; longer ones are prose or lists
-SURE = 0.95  # that the kind which a recognised trainer states is right
 _TASKLESS = "any"  # the kind of a trainer whose users train all kinds
 
 Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
@@ -32,6 +31,7 @@ class _Kind(Shape, frozen=True):
 
 class _File(Shape, frozen=True):
     doubt: Positive
+    by_trainer: Share
     kinds: dict[str, _Kind]
 
 
@@ -57,7 +57,7 @@ def meaning(kind: str) -> str:
 def training_kind(run: Run, roles: Iterable[str], trainer: Trainer | None) -> TrainingKind | None:
     """The kind of training of a run with metrics of these `roles`; None where nothing suggests one."""
     if trainer and trainer.kind != _TASKLESS:
-        return TrainingKind(trainer.kind, SURE, (trainer.title,))
+        return TrainingKind(trainer.kind, _file().by_trainer, (trainer.title,))
     seen = {"roles": set(roles), "metrics": _metric_words(run), "settings": _setting_words(run)}
     found = {name: _witnesses(kind, seen) for name, kind in _file().kinds.items()}
     sums = {name: sum(weights.values()) for name, weights in found.items()}
