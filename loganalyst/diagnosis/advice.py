@@ -6,7 +6,7 @@ from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, first_known, needs
 from loganalyst.diagnosis.rule import FixTemplate, Rule
-from loganalyst.model import FeatureValue, Fix, RuledOut
+from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut
 
 
 def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
@@ -33,11 +33,27 @@ def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:
     return " ".join(filter(None, (change, start, goal and f"→ {goal}")))
 
 
-def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue, left: float = 0.0) -> RuledOut:
-    """A rule that is no cause here, and why. `left` is its confidence if it is only less likely than others."""
+def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue) -> RuledOut:
+    """A rule that is no cause here, and why."""
     rule = judged.rule
-    why = _reason(judged, answers, catalogue)
-    return RuledOut(rule.id, rule.title, judged.verdict, why, bool(judged.seen), rule.label, left)
+    return RuledOut(
+        rule.id, rule.title, judged.verdict, _reason(judged, answers, catalogue), bool(judged.seen), rule.label
+    )
+
+
+def alternative(judged: Judged, answers: Answers, catalogue: Catalogue) -> Alternative:
+    """A rule that is less likely than the stated causes, with the evidence for it, the strongest first."""
+    rule, holds = judged.rule, answers.items[judged.rule.id]
+    rows = sorted(zip(judged.counted, rule.evidence, holds, strict=True), key=lambda row: -row[0])
+    texts = [first_known([i.says if h else i.says_if_false], answers.values) for w, i, h in rows if w > 0]
+    return Alternative(
+        rule.id,
+        rule.title,
+        rule.label,
+        judged.confidence,
+        tuple(filter(None, texts)),
+        _reason(judged, answers, catalogue),
+    )
 
 
 def _reason(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
@@ -52,9 +68,9 @@ def _reason(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
         return f"none of its symptoms is seen ({titles})"
     if against:
         return against
-    return (
-        "another cause of the same symptom is likelier" if judged.alone > judged.confidence else "nothing speaks for it"
-    )
+    if min(judged.counted, default=0.0) < 0:
+        return "the evidence is against it"
+    return "another cause of the same symptom is likelier" if judged.supported else "nothing supports it"
 
 
 def _against(judged: Judged, answers: Answers) -> str:

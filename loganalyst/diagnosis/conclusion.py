@@ -77,7 +77,9 @@ def _answered(found: Diagnosis, judged: Judgement, causes: Sequence[Cause], acce
         status=judged.status if kept or not ignored else "healthy",  # every cause is accepted
         confidence=judged.confidence,
         causes=kept,
+        alternatives=judged.alternatives,
         ruled_out=judged.ruled_out,
+        not_supported=judged.not_supported,
         unknown=judged.unknown,
         decide=judged.decide,
         rivals=judged.rivals,

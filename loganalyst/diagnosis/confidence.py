@@ -27,7 +27,8 @@ class Judged:
 
     `alone` is its probability by its own evidence. `confidence` is its calibrated probability among its rivals. `seen`
     are the observed symptoms that it explains, `counted` is the weight of each item, `scale` selects the calibration.
-    `under` is the likelier cause that explains it. `ended` says whether it ended a failed run.
+    `under` is the likelier cause that explains it. `ended` says whether it ended a failed run. `supported`: its
+    evidence, measurements and the user's words raise its odds.
     """
 
     rule: Rule
@@ -39,11 +40,17 @@ class Judged:
     scale: Scale
     under: str | None = None
     ended: bool = False
+    supported: bool = True
 
     @property
     def candidate(self) -> bool:
         """Whether it is likely or possible."""
         return self.verdict in ("likely", "possible")
+
+    @property
+    def listed(self) -> bool:
+        """Whether the answer names it: as a likely cause, or as a supported one that is probable enough."""
+        return self.verdict == "likely" or (self.supported and self.confidence >= verdict_limit("listed"))
 
     @property
     def direct(self) -> bool:
@@ -89,16 +96,16 @@ def judge_alone(
     counted = strongest(rule.evidence, holds)
     scale = scale_of(rule, holds, measured)
     steered = math.log(verdict_limit("reported_symptom")) * any(s in reported for s in rule.symptoms)
-    p = capped(
-        sigmoid(logit(rule.prior) + sum(counted) + steered + _measured_weight(measured)), scale != "circumstantial"
-    )
+    shown = _measured_weight(measured)
+    p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered + shown), scale != "circumstantial")
     seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
     asked = (*holds, *(e.holds for e in measured))
     applies = answers.applies[rule.id]
     if measured and applies is None:
         applies = True  # a measurement shows that the rule applies
     verdict = _verdict(applies, asked, p, [answers.symptoms[s] for s in rule.symptoms])
-    return Judged(rule, verdict, p, p, seen, counted, scale)
+    supported = sum(counted) + steered + shown > 0
+    return Judged(rule, verdict, p, p, seen, counted, scale, supported=supported)
 
 
 def scale_of(rule: Rule, holds: Sequence[Answer], measured: Sequence[Evidence] = ()) -> Scale:
@@ -168,15 +175,11 @@ def threshold(p: float) -> Verdict:
 
 
 def _within(p: float, verdict: Verdict) -> float:
-    """The confidence, limited to the range of its verdict."""
+    """The confidence, limited to what its verdict allows: no rival looks surer than it is."""
     likely, possible = verdict_limit("likely"), verdict_limit("possible")
-    ranges = {
-        "likely": (likely, CAP),
-        "possible": (possible, math.nextafter(likely, 0)),
-        "unlikely": (0.0, math.nextafter(possible, 0)),
-    }
-    low, high = ranges[verdict]
-    return min(max(p, low), high)
+    if verdict == "likely":
+        return min(max(p, likely), CAP)
+    return min(p, math.nextafter(likely if verdict == "possible" else possible, 0))
 
 
 def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
@@ -207,12 +210,14 @@ def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
 def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalogue) -> Judged:
     """The likeliest rival gets its calibrated probability; the others keep their proportions of the rest.
 
-    The share decides the verdict, and the confidence stays within the range of the verdict.
+    The share decides the verdict, and the confidence never exceeds the range of the verdict.
     """
     if not sharing(judged):
         return judged
     lead = max([judged, *(j for j in shared.values() if rivals(j, judged))], key=lambda j: j.confidence)
-    sure = capped(calibrate(lead.confidence, catalogue.calibration(lead.scale)), lead.direct)
+    if not lead.candidate:
+        return judged  # calibration is fitted on first causes, and this group has none
+    sure = _within(capped(calibrate(lead.confidence, catalogue.calibration(lead.scale)), lead.direct), lead.verdict)
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
     return replace(judged, confidence=_within(p, judged.verdict))
 

@@ -14,6 +14,7 @@ from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_tab
 from loganalyst.diagnosis.reportedsymptoms import answered, steering, understood
 from loganalyst.model import (
     OURS,
+    Alternative,
     Cause,
     Decider,
     Evidence,
@@ -24,7 +25,6 @@ from loganalyst.model import (
     Status,
     Symptom,
     Told,
-    Verdict,
     Witness,
 )
 from loganalyst.thresholds import verdict_limit
@@ -44,7 +44,9 @@ class Judgement:
     confidence: float
     symptoms: tuple[Symptom, ...] = ()
     causes: tuple[Cause, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
+    not_supported: tuple[RuledOut, ...] = ()
     unknown: tuple[RuledOut, ...] = ()
     notes: tuple[Note, ...] = ()
     told: tuple[Told, ...] = ()
@@ -83,14 +85,23 @@ def _judgement(
     if status == "healthy":  # the status says that health is at least likely, as with causes
         sure = max(sure, verdict_limit("likely"))
     shown = roots[:MAX_CAUSES]
+    rest = {id_: j for id_, j in judged.items() if not j.rule.benign and j not in roots and j.under is None}
+    others = {id_: j for id_, j in rest.items() if _competes(j, seen) and j.listed}
+    against = {id_ for id_, j in rest.items() if id_ not in others and _excluded(j)}
     unsure = status == "cause_unknown" or band(sure) == "low"  # the confidence of an unnamed cause decides nothing
     return Judgement(
         status=status,
         confidence=sure,
         symptoms=tuple(symptom(catalogue.symptoms[s], answers) for s in seen),
         causes=tuple(_cause(j, catalogue, answers, judged, (measured or {}).get(j.rule.id, ())) for j in shown),
-        ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable"), seen),
-        unknown=_others(catalogue, answers, judged, ("unknown",), ()),
+        alternatives=tuple(advice.alternative(j, answers, catalogue) for j in others.values()),
+        ruled_out=tuple(advice.ruled_out(rest[id_], answers, catalogue) for id_ in rest if id_ in against),
+        not_supported=tuple(
+            advice.ruled_out(j, answers, catalogue)
+            for id_, j in rest.items()
+            if id_ not in against and id_ not in others and j.verdict != "unknown"
+        ),
+        unknown=tuple(advice.ruled_out(j, answers, catalogue) for j in rest.values() if j.verdict == "unknown"),
         notes=notes(catalogue, answers),
         told=answered(complaints, catalogue, answers),
         sure=judged,
@@ -129,7 +140,21 @@ def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
 
 def _is_root(judged: Judged, seen: Sequence[str]) -> bool:
     """Whether it is a root cause: likely or possible, no consequence, and of a symptom that is not harmless."""
-    return judged.candidate and judged.under is None and not judged.rule.benign and bool(set(judged.seen) & set(seen))
+    return judged.candidate and judged.listed and judged.under is None and _competes(judged, seen)
+
+
+def _competes(judged: Judged, seen: Sequence[str]) -> bool:
+    """Whether it was judged and could explain one of the `seen` symptoms."""
+    known = judged.verdict in ("likely", "possible", "unlikely")
+    return known and not judged.rule.benign and not set(seen).isdisjoint(judged.seen)
+
+
+def _excluded(judged: Judged) -> bool:
+    """Whether it cannot be the cause: it does not apply, or its symptom was seen and the evidence is against it."""
+    if judged.verdict == "not_applicable":
+        return True
+    against = judged.supported or min(judged.counted, default=0.0) < 0
+    return bool(judged.seen) and judged.verdict != "unknown" and against
 
 
 def _status(
@@ -158,19 +183,6 @@ def _unnamed(
     if status == "healthy":
         return confidence.healthy(catalogue, answers, judged, min(harmless.values(), default=1.0))
     return confidence.other(judged) if status == "cause_unknown" else 0.0
-
-
-def _others(
-    catalogue: Catalogue,
-    answers: Answers,
-    judged: Mapping[str, Judged],
-    verdicts: Sequence[Verdict],
-    seen: Sequence[str],
-) -> tuple[RuledOut, ...]:
-    """Rules that are no cause, the likeliest first. One that explains a `seen` symptom keeps its confidence."""
-    chosen = (j for j in judged.values() if j.verdict in verdicts and not j.rule.benign)
-    rivals = ((j, j.verdict == "unlikely" and not set(seen).isdisjoint(j.seen)) for j in chosen)
-    return tuple(advice.ruled_out(j, answers, catalogue, j.confidence if rival else 0.0) for j, rival in rivals)
 
 
 def _cause(

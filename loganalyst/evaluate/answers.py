@@ -8,7 +8,6 @@ import polars as pl
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.judgement import Judgement, judge
 from loganalyst.evaluate.labelled import Labelled
-from loganalyst.report.diagnosis.document import MIN_CONFIDENCE_LEFT
 
 MAX_NAMED = 3  # causes that count as named
 ANSWER: Mapping[str, pl.DataType] = {
@@ -42,7 +41,7 @@ def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
 
 def _row(found: Judgement) -> dict[str, Any]:
     causes = found.causes[:MAX_NAMED]
-    rivals = [r.label for r in found.ruled_out if r.confidence >= MIN_CONFIDENCE_LEFT][: MAX_NAMED - len(causes)]
+    rivals = [a.label for a in found.alternatives][: MAX_NAMED - len(causes)]
     if causes:
         first = causes[0]
         of_first = {"kind": found.sure[first.id].scale, "confidence": first.confidence, "onset": first.onset_step}
@@ -53,7 +52,7 @@ def _row(found: Judgement) -> dict[str, Any]:
             "status": "healthy",
             "kind": "healthy",
             "said": ["healthy"],
-            "rivals": [r.label for r in found.rivals if r.confidence >= MIN_CONFIDENCE_LEFT][: MAX_NAMED - 1],
+            "rivals": [r.label for r in found.rivals][: MAX_NAMED - 1],
             "ids": [],
             "confidence": found.confidence,
         }

@@ -7,6 +7,7 @@ NaN and ±Inf are data and stay.
 from loganalyst.model.baseline import Baseline, Change, Direction, Parted, Suspect, Way
 from loganalyst.model.causes import (
     OURS,
+    Alternative,
     Cause,
     Decider,
     Evidence,
@@ -53,6 +54,7 @@ __all__ = [
     "OURS",
     "SCHEMAS",
     "UNREAD",
+    "Alternative",
     "Baseline",
     "Cause",
     "CauseCheck",

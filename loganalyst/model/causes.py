@@ -181,10 +181,9 @@ class Rival(Short):
 
 @dataclass(frozen=True, repr=False)
 class RuledOut(Short):
-    """A cause that was considered and ruled out, and why.
+    """A cause that was considered and is not stated, and why.
 
-    `verdict` is unlikely, not_applicable or unknown. `rival`: a symptom that it could cause was seen. `confidence` is
-    the probability of an unlikely rival (0 for all others).
+    `verdict` is unlikely, not_applicable or unknown. `rival`: a symptom that it could cause was seen.
     """
 
     id: str
@@ -193,4 +192,19 @@ class RuledOut(Short):
     why: str
     rival: bool = False
     label: str = ""
-    confidence: float = 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class Alternative(Short):
+    """A cause that may be the right one instead of those stated.
+
+    `probability` sums with those of its rivals to at most 1; `supported_by` is the evidence for it, `why` the evidence
+    against it or why others come first.
+    """
+
+    id: str
+    title: str
+    label: str
+    probability: float
+    supported_by: tuple[str, ...]
+    why: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import polars as pl
 
 from loganalyst.model.baseline import Baseline
-from loganalyst.model.causes import Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
+from loganalyst.model.causes import Alternative, Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
 from loganalyst.model.features import Features
 from loganalyst.model.run import Run, SettingsFile
 from loganalyst.model.shortrepr import Short
@@ -111,7 +111,9 @@ class Excerpt(Short):
 class Diagnosis(Short):
     """The answer for one run.
 
-    `causes` is ranked (at most five), empty for a healthy run. `decide` says what would settle an unsure answer (below
+    `causes` is ranked (at most five), empty for a healthy run. `alternatives` are less likely causes that evidence
+    supports, `ruled_out` are causes that evidence excludes, `not_supported` those that were looked for and not found,
+    `unknown` those that were not checked for lack of data. `decide` says what would settle an unsure answer (below
     0.70). `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
     folders that took effect, `settings_ignored` those that did not, because they came with the run.
 
@@ -131,7 +133,9 @@ class Diagnosis(Short):
     sessions: tuple[SessionSummary, ...] = ()
     symptoms: tuple[Symptom, ...] = ()
     causes: tuple[Cause, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
+    not_supported: tuple[RuledOut, ...] = ()
     unknown: tuple[RuledOut, ...] = ()
     timeline: tuple[TimelineEvent, ...] = ()
     summary: Mapping[str, Any] = field(default_factory=dict)

@@ -325,6 +325,26 @@ def test_confidence_stays_within_the_range_of_the_verdict(weight: float, verdict
     assert (found.verdict, found.confidence) == (verdict, pytest.approx(confidence))
 
 
+def test_the_rest_is_shared_without_a_floor() -> None:
+    """With a lead at 0.95, three equal rivals have 0.05 together with the other cause: none is raised to 0.20."""
+    lead, *others = direct("lead", 0.9), direct("a", 0.5), direct("b", 0.5)
+    found = judged(catalogue_of(lead, *others), {"s": True})
+
+    assert [round(found[id_].confidence, 4) for id_ in ("lead", "a", "b")] == [0.75, 0.0833, 0.0833]
+    assert found["a"].listed
+    sure = replace(catalogue_of(lead, *others), scales={"causes": Calibration(1.0, math.log(9))})
+    less = judged(sure, {"s": True})
+    assert [round(less[id_].confidence, 4) for id_ in ("lead", "a", "b")] == [0.9643, 0.0119, 0.0119]
+    assert not less["a"].listed
+
+
+def test_a_group_without_a_candidate_is_not_calibrated() -> None:
+    """The calibration is that of first causes; it would raise a share of 0.09 to 0.99."""
+    generous = replace(catalogue_of(direct("a", 0.1)), scales={"causes": Calibration(1.0, 9.0)})
+
+    assert judged(generous, {"s": True})["a"].confidence == pytest.approx(0.1)
+
+
 def test_healthy_counts_faults_that_could_be_seen() -> None:
     """A fault looked for hides rarely; a core one not looked for hides with its prior; others do not count."""
     asked = rule("asked", 0.2, item("a", 1.0, -1.0), symptoms=("s",))

@@ -64,15 +64,32 @@ def test_only_possible_causes_leave_the_cause_unknown(catalogue: Catalogue) -> N
     assert found.confidence == pytest.approx(0.460, abs=0.001)
 
 
-def test_an_unlikely_rival_keeps_its_probability(catalogue: Catalogue) -> None:
-    """With its label. A rule without an observed symptom has 0, and so has every rule of a healthy run."""
+def test_a_rival_with_the_evidence_against_it_is_ruled_out(catalogue: Catalogue) -> None:
+    """A cause whose symptoms were looked for and not seen is not supported instead."""
     row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.001}
     found = diagnose(catalogue, Features(row))
-    rivals = [r for r in found.ruled_out if r.verdict == "unlikely"]
-    good = diagnose(catalogue, Features({"run_kind": "training", "train_loss_nonfinite_count": 0}))
+    good = diagnose(catalogue, Features({**row, "train_loss_nonfinite_count": 0, "train_loss_divergence_count": 0}))
 
-    assert [(r.id, r.label, 0 < r.confidence < 0.2) for r in rivals] == [("lr-too-high", "lr_too_high", True)]
-    assert all(r.confidence == 0 for r in good.ruled_out)
+    assert [(r.id, r.why) for r in found.ruled_out] == [("lr-too-high", "the evidence is against it")]
+    assert (found.alternatives, found.not_supported) == ((), ())
+    assert [r.id for r in good.not_supported] == ["fp16-overflow", "lr-too-high"]
+    assert (good.alternatives, good.ruled_out) == ((), ())
+
+
+@pytest.mark.parametrize(("prior", "listed"), [(0.12, True), (0.03, False)])
+def test_a_supported_rival_is_an_alternative_from_one_in_twenty_on(
+    catalogue: Catalogue, prior: float, listed: bool
+) -> None:
+    """With the evidence for it; below, a likelier cause excludes it."""
+    row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.01}
+    rules = {id_: replace(rule, explains=()) for id_, rule in catalogue.rules.items()}
+    rules["lr-too-high"] = replace(rules["lr-too-high"], prior=prior)
+    found = diagnose(replace(catalogue, rules=rules), Features(row))
+    others = [(a.id, a.supported_by) for a in found.alternatives]
+
+    assert others == ([("lr-too-high", ("a rate of 0.01 is large",))] if listed else [])
+    assert [r.id for r in found.ruled_out] == ([] if listed else ["lr-too-high"])
+    assert [c.id for c in found.causes] == ["fp16-overflow"]
 
 
 def test_healthy_is_at_least_likely(catalogue: Catalogue) -> None:

@@ -1,11 +1,11 @@
 """A diagnosis as one JSON object, whose contract is `report.diagnosis.schema`. Text is given as it was found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loganalyst.model import OURS, Cause, Diagnosis
+from loganalyst.model import OURS, Cause, Diagnosis, RuledOut
 from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.diagnosis import baseline
@@ -33,7 +33,10 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "sessions": [asdict(s) for s in d.sessions],
         "symptoms": [{"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title} for s in d.symptoms],
         "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
-        "ruled_out": [{"id": r.id, "label": r.label, "confidence": r.confidence, "why": r.why} for r in d.ruled_out],
+        "alternatives": [asdict(a) for a in d.alternatives],
+        "ruled_out": _considered(d.ruled_out),
+        "not_supported": _considered(d.not_supported),
+        "not_checked": _considered(d.unknown),
         "timeline": [asdict(e) for e in d.timeline],
         "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
         "notes": [{k: v for k, v in asdict(n).items() if (k, v) != ("origin", OURS)} for n in d.notes],
@@ -98,6 +101,10 @@ def _block(c: Cause, d: Diagnosis) -> dict[str, Any] | None:
     """The traceback or stack at the cause's line."""
     block = d.run.block(c.file, c.line)
     return {name: block[name] for name in BLOCK} if block else None
+
+
+def _considered(rules: Iterable[RuledOut]) -> list[dict[str, Any]]:
+    return [{"id": r.id, "label": r.label, "why": r.why} for r in rules]
 
 
 def _artifacts(d: Diagnosis) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from loganalyst.model import (
+    Alternative,
     Cause,
     Curve,
     Decider,
@@ -18,7 +19,6 @@ from loganalyst.model import (
     Place,
     QuickFix,
     Rival,
-    RuledOut,
     SessionSummary,
     TimelineEvent,
 )
@@ -36,7 +36,6 @@ from loganalyst.report.diagnosis.watchlist import watch
 
 __all__ = ["CauseText", "Document", "EvidenceText", "Excluded", "Row", "document", "shown_curves", "written"]
 
-MIN_CONFIDENCE_LEFT = 0.01  # from here on a rival is less likely rather than ruled out
 STATES = {
     "finished": "FINISHED",
     "stopped_early": "STOPPED EARLY",
@@ -127,6 +126,7 @@ class Document:
     less_likely: tuple[Row, ...]
     perhaps: tuple[Row, ...]
     ruled_out: tuple[Excluded, ...]
+    not_supported: tuple[Excluded, ...]
     not_applicable: tuple[str, ...]
     not_judged: tuple[Excluded, ...]
     not_logged: tuple[str, ...]
@@ -173,13 +173,10 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         timeline=tuple(
             Row(_when(e), clean(e.text) + _order(e)) for e in d.timeline if not e.text.endswith(TRACEBACK_HEAD)
         ),
-        less_likely=tuple(
-            Row(f"{clean(r.title, 120)} {percent(r.confidence)}", clean(r.why, 200))
-            for r in d.ruled_out
-            if _less_likely(r)
-        ),
+        less_likely=tuple(map(_alternative, d.alternatives)),
         perhaps=tuple(map(_perhaps, d.rivals)),
-        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable" and not _less_likely(r)),
+        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
+        not_supported=grouped(d.not_supported),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
         not_judged=grouped(d.unknown),
         not_logged=not_logged(d),
@@ -228,7 +225,7 @@ def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
     if d.status == "healthy" and d.ignored_findings:
         return "Nothing found but what loganalyst.yaml accepts", "good"
     if d.status == "healthy":
-        judged = sum(r.verdict == "unlikely" for r in d.ruled_out)
+        judged = sum(r.verdict == "unlikely" for r in (*d.ruled_out, *d.not_supported))
         return "Healthy: " + (f"none of the {judged} causes looked for" if judged else "no symptom found"), "good"
     if d.status == "unreadable":
         return "Nothing could be read here", "unsure"
@@ -401,9 +398,10 @@ def _perhaps(rival: Rival) -> Row:
     return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(map(_decider, rival.decide)))
 
 
-def _less_likely(rule: RuledOut) -> bool:
-    """Whether a rule keeps enough confidence to be less likely rather than ruled out."""
-    return rule.confidence >= MIN_CONFIDENCE_LEFT
+def _alternative(other: Alternative) -> Row:
+    """A less likely cause, with the evidence for it and against it."""
+    reasons = "; ".join(filter(None, (*other.supported_by, other.why and f"but {other.why}")))
+    return Row(f"{clean(other.title, 120)} {percent(other.probability)}", clean(reasons, 300))
 
 
 def _sessions(sessions: Sequence[SessionSummary]) -> tuple[Row, ...]:

@@ -104,10 +104,15 @@ def _others(doc: Document) -> Iterator[str]:
     yield from titled_table("Worth knowing", ("What", "What to do"), _pairs(doc.notes))
     yield from titled_table("What it may be instead", ("Cause", "What would decide"), _pairs(doc.perhaps))
     yield from titled_table("Less likely", ("Cause", "Why"), _pairs(doc.less_likely))
-    yield from titled_table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
+    yield from titled_table(
+        "Ruled out by evidence", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out]
+    )
+    yield from titled_table(
+        "Looked for and not found", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.not_supported]
+    )
     yield from paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
     yield from titled_table(
-        "Cannot be judged", ("Missing", "So not judged"), [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
+        "Not checked", ("Missing", "So not judged"), [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
     )
     yield from section("Not logged", doc.not_logged)
     yield from section("Log next time", doc.to_log)

@@ -55,7 +55,9 @@ def _best(d: Diagnosis) -> str:
 
 def coverage(d: Diagnosis) -> str:
     """How many of the applicable causes could be judged from the logs; empty if none could."""
-    judged = len(d.causes) + sum(r.verdict == "unlikely" for r in d.ruled_out)
+    judged = (
+        len(d.causes) + len(d.alternatives) + sum(r.verdict == "unlikely" for r in (*d.ruled_out, *d.not_supported))
+    )
     every = judged + len(d.unknown)
     return f"{judged} of {every} causes could be judged ({percent(judged / every)})" if judged and every else ""
 

@@ -1,6 +1,7 @@
 """The JSON Schema of `diagnose --format json`."""
 
 from loganalyst.model import (
+    Alternative,
     Cause,
     Change,
     Decider,
@@ -52,10 +53,10 @@ def schema() -> Json:
     symptom = object_(id=TEXT, metric=or_null(TEXT), step=or_null(INTEGER), text=TEXT)
     gap = object_(file=TEXT, offset=or_null(INTEGER), bytes=or_null(INTEGER), why=TEXT)
     ruled_out = object_(
-        ("label", "confidence"),  # younger than the schema
+        ("label", "confidence"),  # younger than the schema; `confidence` is no longer written
         id=TEXT,
         label=TEXT,
-        confidence=share("Its remaining probability, if it would fit what was seen."),
+        confidence=SHARE,
         why=TEXT,
     )
     quick_fix = object_of(
@@ -65,7 +66,18 @@ def schema() -> Json:
         confidence=share("Confidence of the cause."),
     )
     body = object_(
-        ("notes", "decide", "rivals", "baseline", "left_out", *SETTINGS, "quoted"),  # younger than the schema
+        (
+            "notes",
+            "decide",
+            "rivals",
+            "baseline",
+            "left_out",
+            *SETTINGS,
+            "quoted",
+            "alternatives",
+            "not_supported",
+            "not_checked",
+        ),  # younger than the schema
         schema={"const": SCHEMA_ID},
         status=one_of(Status),
         confidence=SHARE,
@@ -77,9 +89,13 @@ def schema() -> Json:
             "Likely and possible causes: what ended a failed run first, then by confidence. Empty if healthy.",
             5,
         ),
-        ruled_out=listed(
-            ruled_out, "Causes that were considered and are neither likely nor possible, the likeliest first."
+        alternatives=listed(
+            object_of(Alternative, probability=SHARE),
+            "Less likely causes that evidence supports, from 0.05 on; with the rivals of the same symptom at most 1.",
         ),
+        ruled_out=listed(ruled_out, "Excluded: the evidence is against them, or they do not apply to this run."),
+        not_supported=listed(ruled_out, "Looked for; nothing was found that supports them."),
+        not_checked=listed(ruled_out, "Not judged, because what shows them was not logged."),
         timeline=_timeline(),
         quick_fixes=listed(
             quick_fix,

@@ -150,13 +150,15 @@ def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
 
 
 def _instead(doc: Document, width: int) -> "list[Text]":
-    """Rivals: possible causes with their confidence, the likeliest of the others, then those ruled out and why."""
+    """Possible causes and alternatives with their probability, then rivals that are ruled out, and why."""
     possible = [c for c in doc.causes if not c.likely]
     rivals = [f"{c.title} {c.sure}" + (f" (not ours: {c.origin})" if c.origin else "") for c in possible]
     rivals += [row.label for row in doc.less_likely[: max(MAX_RIVALS - len(rivals), 0)]]
     out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out if n.rival][:2]
     label = "Instead?" if _lead(doc) else "Perhaps"
-    return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []
+    if _lead(doc) and not rivals:
+        rivals = ["nothing else is supported"]
+    return field(label, " · ".join([*rivals, *out]), width) if rivals else []
 
 
 def _quick(doc: Document, width: int) -> "list[Text]":

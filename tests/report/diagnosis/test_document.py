@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from loganalyst import model
-from loganalyst.model import RuledOut, SessionSummary
+from loganalyst.model import Alternative, RuledOut, SessionSummary
 from loganalyst.report.diagnosis import terminal
 from loganalyst.report.diagnosis.document import Excluded, Row, document
 
@@ -134,15 +134,31 @@ def test_reasons_are_told_once(failed):
     assert doc.not_applicable == ("Entropy collapse",)
 
 
-def test_a_rival_with_something_left_is_less_likely_and_not_ruled_out(failed):
-    """From one in a hundred on, with its share and the reason; on the first screen it stands beside the causes."""
-    first, *rest = failed.ruled_out
-    doc = document(replace(failed, ruled_out=(replace(first, confidence=0.04), *rest)))
+def test_an_alternative_has_its_probability_and_both_sides_of_the_evidence(failed):
+    """The first screen lists it after the causes and before the rivals that are ruled out."""
+    other = Alternative("hung", "Hung", "hung", 0.06, ("no line for an hour",), "the loss was still falling")
+    changed = replace(failed, alternatives=(other,))
+    shown = " ".join(terminal.render(changed).split())
 
-    assert doc.less_likely == (Row("fp16 overflow 4 %", "the run is in bf16"),)
-    assert [t for n in doc.ruled_out for t in n.titles] == ["Log of zero"]
-    shown = " ".join(terminal.render(replace(failed, ruled_out=(replace(first, confidence=0.04), *rest))).split())
-    assert "fp16 overflow 4 % · Log of zero ruled out" in shown
+    assert document(changed).less_likely == (Row("Hung 6 %", "no line for an hour; but the loss was still falling"),)
+    assert "Hung 6 % · fp16 overflow ruled out" in shown
+
+
+def test_a_sure_cause_without_alternatives_says_so(failed):
+    """No number is made up for causes that no evidence supports."""
+    shown = " ".join(terminal.render(replace(failed, causes=failed.causes[:1])).split())
+
+    assert "Instead? nothing else is supported · fp16 overflow ruled out" in shown
+
+
+def test_looked_for_and_not_found_is_not_ruled_out(failed):
+    """Excluded, not supported and not checked are three groups."""
+    unseen = RuledOut("hung", "Hung", "unlikely", "none of its symptoms is seen (Hung)")
+    doc = document(replace(failed, not_supported=(unseen,)))
+
+    assert [t for n in doc.ruled_out for t in n.titles] == ["fp16 overflow", "Log of zero"]
+    assert [(n.titles, n.why) for n in doc.not_supported] == [(("Hung",), "none of its symptoms is seen")]
+    assert [t for n in doc.not_judged for t in n.titles] == ["Overfitting", "Data leakage", "Straggler"]
 
 
 def test_sources_that_say_nothing_are_named_by_their_tracker(failed):

@@ -178,8 +178,8 @@ def _fix(fix: Fix) -> Html:
 
 def alternatives(doc: Document) -> list[Html]:
     """Rivals, causes that were ruled out, and causes that could not be judged."""
-    rivals = [(", ".join(n.titles), n.why) for n in doc.ruled_out if n.rival]
-    others = [(", ".join(n.titles), n.why) for n in doc.ruled_out if not n.rival]
+    excluded = [(", ".join(n.titles), n.why) for n in doc.ruled_out]
+    unsupported = [(", ".join(n.titles), n.why) for n in doc.not_supported]
     judged = [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
     return blocks.present(
         blocks.headed(
@@ -187,9 +187,9 @@ def alternatives(doc: Document) -> list[Html]:
             blocks.table(("Cause", "What would decide"), [(r.label, r.text) for r in doc.perhaps]),
         ),
         blocks.headed("Less likely", blocks.table(("Cause", "Why"), [(r.label, r.text) for r in doc.less_likely])),
-        blocks.headed("Would fit what was seen, but ruled out", blocks.table(("Cause", "Why"), rivals)),
-        blocks.folded("Looked for and not found", blocks.table(("Cause", "Why"), others)),
-        blocks.folded("Cannot be judged", blocks.table(("Missing", "So not judged"), judged)),
+        blocks.headed("Ruled out by evidence", blocks.table(("Cause", "Why"), excluded)),
+        blocks.folded("Looked for and not found", blocks.table(("Cause", "Why"), unsupported)),
+        blocks.folded("Not checked", blocks.table(("Missing", "So not judged"), judged)),
         blocks.folded("Does not apply to this run", element("p", ", ".join(doc.not_applicable)))
         if doc.not_applicable
         else None,
