@@ -3,8 +3,8 @@
 Run: python -m tests.bench.roles [--corpus DIR] [--wrong]
 
 `tests/curves/role_labels.yaml` holds the labels by path below DIR (default: the environment's LOGANALYST_CORPUS, else
-`../shared/corpus`). A role is right when it is one of the fair ones. A kind that is not stated counts as `any`. The mean
-over runs gives every run the same weight: detection logs many metrics.
+`../shared/corpus`). A role is right when it is one of the fair ones. A kind that is not stated counts as `any`. The
+mean over runs gives every run the same weight: detection logs many metrics.
 """
 
 import argparse
@@ -63,7 +63,7 @@ class Measured:
     @property
     def role_share(self) -> float:
         """The share of metrics with a fair role."""
-        return _share(self.roles)
+        return share(self.roles)
 
     @property
     def mean_over_runs(self) -> float:
@@ -71,12 +71,16 @@ class Measured:
         by_run = defaultdict(list)
         for answer in self.roles:
             by_run[answer.run].append(answer)
-        return sum(map(_share, by_run.values())) / max(len(by_run), 1)
+        return sum(map(share, by_run.values())) / max(len(by_run), 1)
+
+    def stated(self, above: float) -> tuple[Answer, ...]:
+        """The kinds that were stated with at least the probability `above`."""
+        return tuple(a for a in self.kinds if a.probability >= max(above, 1e-9))
 
     @property
     def kind_share(self) -> float:
         """The share of runs with a fair kind, stated or rightly not stated."""
-        return _share(self.kinds)
+        return share(self.kinds)
 
 
 def labels(path: Path = LABELS) -> dict[str, Label]:
@@ -91,7 +95,7 @@ def measure(corpus: Path, known: dict[str, Label]) -> Measured:
         found = diagnose(corpus / run)
         said = {metric.name: metric.role for metric in found.metrics}
         roles += [Answer(run, n, said.get(n, NOT_READ), tuple(fair.split("|"))) for n, fair in label.roles.items()]
-        kind, sure = (found.features.get(f"training_kind{end}") for end in ("", "_probability"))
+        kind, sure = (found.features.values.get(f"training_kind{end}") for end in ("", "_probability"))
         kinds.append(Answer(run, "kind", str(kind or "any"), tuple(label.kind.split("|")), float(sure or 0)))
     return Measured(tuple(roles), tuple(kinds))
 
@@ -104,10 +108,9 @@ def main() -> None:
     args = parser.parse_args()
     found = measure(args.corpus, labels())
     print(f"roles right {_text(found.roles)}, mean over runs {found.mean_over_runs:.1%}")
-    sure = [a for a in found.kinds if a.probability >= SURE]
-    unstated = [a for a in found.kinds if not a.probability]
-    print(f"kinds right {_text(found.kinds)}, stated at {SURE} or more {_text(sure)}")
-    print(f"kinds not stated {len(unstated)}, rightly {_text(unstated)}")
+    print(
+        f"kinds right: of all {_text(found.kinds)}, stated {_text(found.stated(0))}, sure {_text(found.stated(SURE))}"
+    )
     _print_by_role(found.roles)
     for answer in (*found.roles, *found.kinds) if args.wrong else ():
         if not answer.right:
@@ -125,7 +128,8 @@ def _print_by_role(answers: Iterable[Answer]) -> None:
         print(f"  {role:22} {_text(group):18} {', '.join(f'{said} {n}' for said, n in wrong.most_common())}")
 
 
-def _share(answers: Iterable[Answer]) -> float:
+def share(answers: Iterable[Answer]) -> float:
+    """The share of right answers; 0 of none."""
     right = [answer.right for answer in answers]
     return sum(right) / max(len(right), 1)
 
@@ -133,7 +137,7 @@ def _share(answers: Iterable[Answer]) -> float:
 def _text(answers: Iterable[Answer]) -> str:
     """`right/all (percent)`."""
     group = list(answers)
-    return f"{sum(a.right for a in group)}/{len(group)} ({_share(group):.1%})"
+    return f"{sum(a.right for a in group)}/{len(group)} ({share(group):.1%})"
 
 
 if __name__ == "__main__":
