@@ -7,6 +7,8 @@ from loganalyst.model import Note, RunStatus, Status
 # Notes of rules/notes.yaml, the most pressing first, and what they recommend
 KINDS = {
     "stopped-short": "resume",
+    "stopped-short-of-its-epochs": "resume",
+    "file-cut-off": "resume",
     "best-came-earlier": "stop_earlier",
     "gap-widens": "regularise",
     "more-steps-would-help": "train_longer",

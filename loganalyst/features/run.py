@@ -65,7 +65,7 @@ def compute(context: Context) -> Computed:
     """All of FEATURES. Only the plan, the duration and the exit code may be unknown."""
     run = context.run
     kept = [c for c in context.curves if c.role.name not in COUNTERS]
-    last = _last_step(context)
+    last = last_step(context)
     planned = planned_steps(context)
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
     formats = {s.format for s in run.sources}
@@ -101,10 +101,11 @@ def _stopped_early(run: Run) -> bool:
 def planned_steps(context: Context) -> float | None:
     """The steps that the config plans; without a setting, the steps that the job log announces."""
     planned = context.number(*_PLAN_KEYS)
-    return planned if planned and planned > 0 else printed_plan(context.run, _last_step(context))
+    return planned if planned and planned > 0 else printed_plan(context.run, last_step(context))
 
 
-def _last_step(context: Context) -> int | None:
+def last_step(context: Context) -> int | None:
+    """The highest step of a curve that is no system reading and no counter."""
     kept = (c for c in context.curves if c.role.name not in COUNTERS)
     return max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
 

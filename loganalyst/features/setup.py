@@ -25,13 +25,14 @@ FEATURES = (
     Feature("embedding_parameter_share", "float", "share", "share of the parameters in the token embedding: vocabulary times width", "config"),
 )  # fmt: skip
 
+EPOCH_KEYS = ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs")
 _NUMBERS = {
     "config_beta2": ("adam_beta2", "beta2", "b2", "betas.1"),
     "config_epsilon": ("adam_epsilon", "adam_eps", "optimizer.eps", "optim.eps"),
     "config_weight_decay": ("weight_decay", "wd", "l2"),
     "config_dropout": ("dropout", "dropout_rate", "drop_rate", "p_dropout", "hidden_dropout_prob"),
     "config_warmup": ("warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_ratio", "warmup", "warmup_epochs"),
-    "config_epochs": ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs"),
+    "config_epochs": EPOCH_KEYS,
     "config_lora_rank": ("lora_r", "lora_rank", "lora.r", "lora.rank", "peft.r", "peft_config.r", "adapter_rank"),
     "config_lora_alpha": ("lora_alpha", "lora.alpha", "peft.alpha", "adapter_alpha"),
     "config_dpo_beta": ("dpo_beta", "dpo.beta", "preference_beta", "beta_dpo"),

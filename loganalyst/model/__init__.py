@@ -36,7 +36,7 @@ from loganalyst.model.inspection import (
     TensorVerdict,
 )
 from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, Measured, Replay, ReplayEnd
-from loganalyst.model.run import Run, RunStatus, SettingsFile, Source
+from loganalyst.model.run import Run, RunEnd, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
 from loganalyst.model.tables import SCHEMAS, UNREAD, Tables, Time, constant, table
 from loganalyst.model.verification import (
@@ -96,6 +96,7 @@ __all__ = [
     "Role",
     "RuledOut",
     "Run",
+    "RunEnd",
     "RunStatus",
     "SessionSummary",
     "SettingsFile",

@@ -17,6 +17,10 @@ RunStatus = Literal[
     "finished", "stopped_early", "failed", "killed", "preempted", "cancelled", "timeout", "node_fail", "running",
     "unknown",
 ]
+RunEnd = Literal[  # what a run's status, its plan and its files show together
+    "finished", "early_stopped", "stopped_early_unexplained", "failed", "killed", "timeout", "preempted", "cancelled",
+    "node_fail", "running",
+]
 # fmt: on
 
 

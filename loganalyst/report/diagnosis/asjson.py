@@ -57,6 +57,7 @@ def _run(d: Diagnosis) -> dict[str, Any]:
         "path": d.run.path,
         "name": d.run.name,
         "status": d.run.status,
+        "end": _ending(d),
         "framework": d.run.framework,
         "host": d.run.host,
         "started": d.run.started,
@@ -67,6 +68,18 @@ def _run(d: Diagnosis) -> dict[str, Any]:
         "metrics": len(d.metrics),
         "points": d.run.points.height,
         "coverage": {**d.coverage, "not_judged": [{"id": r.id, "why": r.why} for r in d.unknown]},
+    }
+
+
+def _ending(d: Diagnosis) -> dict[str, Any]:
+    """How the run ended, with its plan."""
+    known = d.features.values
+    return {
+        "status": known.get("run_end") or d.run.status,
+        "planned_steps": known.get("run_planned_steps"),
+        "reached_steps": known.get("run_last_step"),
+        "planned_epochs": known.get("config_epochs"),
+        "reached_epochs": known.get("run_epochs"),
     }
 
 

@@ -25,7 +25,7 @@ from loganalyst.model import (
 from loganalyst.report import trust
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.sparkseries import Series, chart
-from loganalyst.report.common.wording import clean, count, duration, percent, span, step
+from loganalyst.report.common.wording import clean, count, duration, number, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
 from loganalyst.report.diagnosis.overview import advice, gaps
 from loganalyst.report.diagnosis.raisederror import raised
@@ -36,6 +36,11 @@ from loganalyst.report.diagnosis.watchlist import watch
 
 __all__ = ["CauseText", "Document", "EvidenceText", "Excluded", "Row", "document", "shown_curves", "written"]
 
+ENDS = {  # where nothing states the end
+    "finished": "REACHED ITS END",
+    "early_stopped": "STOPPED EARLY",
+    "stopped_early_unexplained": "STOPPED",
+}
 STATES = {
     "finished": "FINISHED",
     "stopped_early": "STOPPED EARLY",
@@ -204,19 +209,30 @@ def _headline(d: Diagnosis) -> str:
         return "UNREADABLE"
     last, planned = d.summary.get("last_step"), d.features.values.get("run_planned_steps")
     text = STATES[d.run.status]
+    end = str(d.features.values.get("run_end")) if d.run.status == "unknown" else ""
     if last is not None:
         of = int(planned) if isinstance(planned, (int, float)) and planned >= last else None
-        if of and d.run.status == "unknown" and last >= of - 1:  # steps may count from 0
-            text = "REACHED ITS END"
-        text += f" at step {step(last)}" + (f" of {step(of)}" if of else "")
+        text = ENDS.get(end, text)
+        text += f" at step {step(last)}" + (f" of {step(of)}" if of else _epochs(d, end))
     elif d.run.status != "unknown":
         text += " before a step was logged"
     else:
         text = "NO STEP LOGGED"
     seconds = d.summary.get("duration_s")
     text += f" after {duration(seconds)}" if seconds else ""
+    text += ", nothing shows why" if end == "stopped_early_unexplained" and not d.causes else ""
     otherwise = d.features.values.get("run_status_otherwise")
     return text + (f" (though {clean(otherwise, 120)})" if otherwise else "")
+
+
+def _epochs(d: Diagnosis, end: str) -> str:
+    """` (epoch 47 of 100)` of a run that stopped before its plan."""
+    if end not in ("early_stopped", "stopped_early_unexplained"):
+        return ""
+    done, planned = (d.features.values.get(name) for name in ("run_epochs", "config_epochs"))
+    if not isinstance(done, float) or not isinstance(planned, float):
+        return ""
+    return f" (epoch {number(done)} of {number(planned)})"
 
 
 def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:

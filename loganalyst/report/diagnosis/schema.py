@@ -1,5 +1,7 @@
 """The JSON Schema of `diagnose --format json`."""
 
+from typing import get_args
+
 from loganalyst.model import (
     Alternative,
     Cause,
@@ -12,6 +14,7 @@ from loganalyst.model import (
     Place,
     QuickFix,
     Rival,
+    RunEnd,
     RunStatus,
     SessionSummary,
     Source,
@@ -188,12 +191,20 @@ def _run() -> Json:
             object_(id=TEXT, why=TEXT), "Causes that cannot be judged from these logs, and what is missing."
         ),
     )
+    end = object_(
+        status={"enum": [*get_args(RunEnd), "unknown"]},
+        planned_steps=or_null(NUMBER),
+        reached_steps=or_null(INTEGER),
+        planned_epochs=or_null(NUMBER),
+        reached_epochs=or_null(NUMBER),
+    )
     return object_(
-        ("suggested",),  # younger than the schema
+        ("suggested", "end"),  # younger than the schema
         id=TEXT,
         path=TEXT,
         name=TEXT,
         status=one_of(RunStatus),
+        end=end,
         framework=or_null(TEXT),
         host=or_null(TEXT),
         started=or_null(TIME),

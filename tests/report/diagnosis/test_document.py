@@ -51,6 +51,25 @@ def test_headline_and_verdict(request, state, tone, headline, verdict):
     assert (tone, headline, verdict) == (doc.tone, doc.headline, doc.verdict)
 
 
+@pytest.mark.parametrize(
+    ("known", "headline"),
+    [
+        (
+            {"run_end": "stopped_early_unexplained", "run_planned_steps": 2000.0},
+            "STOPPED at step 899 of 2,000, nothing shows why",
+        ),
+        (
+            {"run_end": "early_stopped", "run_epochs": 47.0, "config_epochs": 100.0},
+            "STOPPED EARLY at step 899 (epoch 47 of 100)",
+        ),
+        ({"run_end": "finished", "run_planned_steps": 900.0}, "REACHED ITS END at step 899 of 900"),
+    ],
+)
+def test_the_headline_says_how_a_run_ended_by_its_plan(unknown_cause, known, headline):
+    """Where no log, tracker or scheduler states the end."""
+    assert document(replace(unknown_cause, features=model.Features(known))).headline == headline
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_every_text_is_one_clean_line(request, state):
     """Whatever the logs hold, no control character, line break or direction mark is left, and no text is endless."""

@@ -1,0 +1,73 @@
+"""How the run ended: as stated, at its plan, by early stopping, or before its plan without a word."""
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.run import last_step, planned_steps
+from loganalyst.features.setup import EPOCH_KEYS
+from loganalyst.model import Feature, RunEnd
+from loganalyst.thresholds import feature_limit
+
+FEATURES = (
+    Feature("run_end", "text", "", "how the run ended: as stated, else by its plan: finished, early_stopped or stopped_early_unexplained (NULL: nothing shows it)", "run"),
+    Feature("run_epochs_done_share", "float", "share", "passes over the data as a share of the planned ones", "config"),
+    Feature("run_file_cut", "text", "", "a file of metrics that ends inside a record, of a run whose end nothing states", "run"),
+)  # fmt: skip
+CUT = "ends inside"  # gaps of files whose last record is incomplete: "the file ends inside a record"
+_PATIENCE_KEYS = ("early_stopping_patience", "early_stop_patience", "early_stopping_rounds", "patience")
+_SCORES = {"val_accuracy": -1, "val_score": -1, "val_loss": 1, "val_error_rate": 1}  # held-out roles: sign of harm
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES."""
+    epochs = _epochs_done_share(context)
+    cut = _cut_file(context) if context.run.status == "unknown" else None
+    return {"run_end": _end(context, epochs, cut), "run_epochs_done_share": epochs, "run_file_cut": cut}
+
+
+def _end(context: Context, epochs: float | None, cut: str | None) -> RunEnd | None:
+    status = context.run.status
+    if status != "unknown":
+        return "early_stopped" if status == "stopped_early" else status
+    last, planned = last_step(context), planned_steps(context)
+    share = ratio(last, planned) if planned else epochs
+    # steps may count from 0, and the last ones need not fill a logging interval
+    reached = planned is not None and last is not None and last + max(_interval(context), 1.0) >= planned
+    if reached or (share is not None and share >= feature_limit("plan_reached")):
+        return "finished"
+    if share is not None and share < feature_limit("plan_missed"):
+        return "early_stopped" if _waited_for_better(context) else "stopped_early_unexplained"
+    return "stopped_early_unexplained" if cut else None
+
+
+def _interval(context: Context) -> float:
+    """The usual distance in steps between the values of the longest training curve; 0 without one."""
+    curves = context.with_role("train_loss", "rl_loss", "reward", "generator_loss")[:1]
+    return float(np.median(np.diff(curves[0].steps))) if curves and curves[0].steps.size > 1 else 0.0
+
+
+def _epochs_done_share(context: Context) -> float | None:
+    """The last epoch logged as a share of the configured epochs."""
+    logged = [c.epochs for c in context.curves] + [c.values for c in context.with_role("epoch")]
+    done = max((float(np.nanmax(e)) for e in logged if np.isfinite(e).any()), default=None)
+    share = ratio(done, context.number(*EPOCH_KEYS))
+    return None if share is None else min(share, 1.0)
+
+
+def _cut_file(context: Context) -> str | None:
+    """The first file of metrics whose last record is incomplete."""
+    files = {source.path for source in context.run.sources if source.format not in (None, "text", "config")}
+    cut = (file for file, why in context.run.gaps.select("file", "why").iter_rows() if CUT in why and file in files)
+    return next(cut, None)
+
+
+def _waited_for_better(context: Context) -> bool:
+    """Whether a held-out value was best exactly as many evaluations before its end as the configured patience."""
+    patience = context.number(*_PATIENCE_KEYS)
+    if not patience or patience < 1:
+        return False
+    curves = [(c, sign) for role, sign in _SCORES.items() for c in context.with_role(role)]
+    waits = [
+        c.values.size - 1 - int(np.nanargmin(sign * c.values)) for c, sign in curves if np.isfinite(c.values).any()
+    ]
+    return any(0 <= wait - patience <= 1 for wait in waits)

@@ -1,0 +1,118 @@
+"""How a run ended: as stated, by its plan, by its patience, or by a file that is cut off."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from loganalyst.curves.runcurves import run_curves
+from loganalyst.features import ending
+from loganalyst.features.context import Context
+from loganalyst.model import Run, RunStatus, Source, table
+
+Settings = Mapping[str, float]
+
+
+def run_of(settings: Settings, last: int, *, status: RunStatus = "unknown", epochs: float | None = None) -> Run:
+    """A run with a loss at the steps up to `last`; the epochs rise evenly to `epochs`."""
+    steps = list(range(1, last + 1))
+    passes = [None] * last if epochs is None else [epochs * step / last for step in steps]
+    points = table(
+        "points",
+        {
+            "metric": ["loss"] * last,
+            "step": steps,
+            "epoch": passes,
+            "value": [1 / s for s in steps],
+            "source": ["log.csv"] * last,
+        },
+    )
+    config = table(
+        "config",
+        {
+            "key": [*settings],
+            "value": [str(v) for v in settings.values()],
+            "number": [float(v) for v in settings.values()],
+        },
+    )
+    return Run(points=points, config=config, sources=(Source("log.csv", "csv", 1),), status=status)
+
+
+def computed(run: Run) -> dict[str, object]:
+    return dict(ending.compute(Context(run, run_curves(run, {}, {}, {})[0], table("findings"))))
+
+
+@pytest.mark.parametrize(
+    ("settings", "last", "epochs", "end"),
+    [
+        ({"max_steps": 1000}, 470, None, "stopped_early_unexplained"),
+        ({"max_steps": 1000}, 999, None, "finished"),
+        ({"max_steps": 100}, 95, None, None),  # between the limits: it may end with the last logged interval
+        ({"num_epochs": 100}, 470, 47.0, "stopped_early_unexplained"),
+        ({"num_epochs": 100}, 470, 100.0, "finished"),
+        ({}, 470, 47.0, None),
+        ({"num_epochs": 100}, 470, None, None),
+    ],
+)
+def test_an_end_that_nothing_states_is_known_by_the_plan(
+    settings: Settings, last: int, epochs: float | None, end: str | None
+) -> None:
+    """Steps count first, then epochs. Without a plan nothing is known."""
+    assert computed(run_of(settings, last, epochs=epochs))["run_end"] == end
+
+
+@pytest.mark.parametrize(("planned", "end"), [(48, "finished"), (70, "stopped_early_unexplained")])
+def test_the_rest_of_a_logging_interval_need_not_be_logged(planned: int, end: str) -> None:
+    """With a value at each tenth step, a plan of 48 ends with the value of step 40."""
+    run = run_of({"max_steps": planned}, 40)
+    sparse = replace(run, points=run.points.filter(pl.col("step") % 10 == 0))
+
+    assert computed(sparse)["run_end"] == end
+
+
+@pytest.mark.parametrize(
+    ("status", "end"),
+    [("finished", "finished"), ("stopped_early", "early_stopped"), ("killed", "killed"), ("running", "running")],
+)
+def test_a_stated_end_counts_whatever_the_plan(status: RunStatus, end: str) -> None:
+    """A tracker that says "finished" at 47 % of the plan is believed; the report shows both numbers."""
+    assert computed(run_of({"max_steps": 1000}, 470, status=status))["run_end"] == end
+
+
+@pytest.mark.parametrize(
+    ("best", "end"),
+    [
+        (14, "early_stopped"),
+        (13, "early_stopped"),
+        (10, "stopped_early_unexplained"),
+        (19, "stopped_early_unexplained"),
+    ],
+)
+def test_a_run_that_waited_its_patience_stopped_on_purpose(best: int, end: str) -> None:
+    """Twenty evaluations with a patience of 5: the best one lies 5 (or 6, as some count) before the last."""
+    run = run_of({"max_steps": 1000, "patience": 5}, 20)
+    held_out = run.points.with_columns(metric=pl.lit("val_loss"), value=pl.Series(np.abs(np.arange(20) - best) + 1.0))
+    assert computed(replace(run, points=pl.concat([run.points, held_out])))["run_end"] == end
+
+
+@pytest.mark.parametrize(
+    ("status", "format_", "why", "file"),
+    [
+        ("unknown", "csv", "the file ends inside a record", "log.csv"),
+        ("unknown", "text", "the file ends inside a record", None),
+        ("unknown", "csv", "row is cut off", None),
+        ("finished", "csv", "the file ends inside a record", None),
+    ],
+)
+def test_a_file_of_metrics_that_ends_inside_a_record(
+    status: RunStatus, format_: str, why: str, file: str | None
+) -> None:
+    """It shows a stop before the end, where nothing else states the end."""
+    gaps = table("gaps", {"file": ["log.csv"], "offset": [100], "bytes": [7], "why": [why]})
+    run = replace(run_of({}, 30, status=status), gaps=gaps, sources=(Source("log.csv", format_, 1),))
+    found = computed(run)
+
+    assert found["run_file_cut"] == file
+    assert found["run_end"] == ("stopped_early_unexplained" if file else None if status == "unknown" else status)
