@@ -21,7 +21,7 @@ FEATURES = (
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
-    Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
+    Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", "reward"),
     Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth, in units of the spread of the second half", "reward"),
     Feature("entropy_first", "float", "nats", "first level of the absolute entropy of the policy", "entropy"),
     Feature("entropy_last", "float", "nats", "last level of the absolute entropy of the policy", "entropy"),
@@ -33,7 +33,7 @@ FEATURES = (
     Feature("approx_kl_last", "float", "nats", "last level of this divergence", "approx_kl or reference_kl"),
     Feature("approx_kl_growth", "float", "ratio", "last level of this divergence divided by its first level", "approx_kl or reference_kl"),
     Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss divided by its lowest level", "value_loss"),
-    Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is exactly 0", "advantage"),
+    Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is 0 (not known where these zeros may be small values)", "advantage"),
     Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
     Feature("success_loss_from_best", "float", "share", "fall of the success rate from its highest level, as a share of that level", "success_rate"),
     Feature("success_rate_last", "float", "share", "last level of the success rate", "success_rate"),
@@ -81,7 +81,8 @@ def _values(context: Context) -> Computed:
     spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         half = curve.values[len(curve.values) // 2 :]
-        out["advantage_zero_share"] = (float(np.mean(half == 0)), witness_at(curve))
+        known = not (half == 0).any() or context.counts_as_zero(curve)
+        out["advantage_zero_share"] = (float(np.mean(half == 0)) if known else None, witness_at(curve))
     for curve in context.with_role("success_rate")[:1]:
         shape = context.shape(curve)
         if shape.best is not None and shape.last is not None:
@@ -203,10 +204,12 @@ def _entropy(context: Context) -> Computed:
     curve = curves[0]
     size = np.abs(curve.values)
     first, last = first_level(size), last_level(size)
+    size = np.maximum(size, context.quantum(curve) / 2)  # a printed 0 is at most half of the last digit
+    most = last_level(size)
     out: Computed = {
         "entropy_first": first,
         "entropy_last": (last, witness_at(curve)),
-        "entropy_last_share": ratio(last, first),
+        "entropy_last_share": ratio(most, first),
         "entropy_low_share": 0.0,
     }
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)

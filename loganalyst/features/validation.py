@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst import signals
 from loganalyst.curves.roles import normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
@@ -68,6 +69,7 @@ FEATURES = (
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
+    Feature("val_score_quantum", "float", "score", "smallest step between the rounded values of the held-out score (0: full precision)", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
     Feature("accuracy_errors_left", "float", "share", "last error share (1 − accuracy) divided by the first, of the training accuracy, or of the held-out accuracy where that is not logged", "train_accuracy"),
@@ -217,6 +219,7 @@ def _score(curve: Curve) -> Computed:
         **unless_late(curve, {"val_score_gain": gain}),
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
         "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
+        "val_score_quantum": signals.quantum(x),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
     }
 
