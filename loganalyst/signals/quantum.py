@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from loganalyst.signals.robuststatistics import Array, as_floats
 
 MAX_DECIMALS = 6  # decimals tried; `%f` prints so many
-MIN_DIGITS = 8.0  # significant digits that must agree with the rounding, over all distinct values, or
+MIN_DIGITS = 10.0  # significant digits that must agree with the rounding, over all distinct values, or
 MIN_NEIGHBOURS = 3  # distinct values, each one step above the one before: 0.001, 0.002, 0.003
 MAX_VALUE = 1e15  # float64 has no decimals beyond it
 FIRST_LOOK = 32  # values that reject most curves in full precision

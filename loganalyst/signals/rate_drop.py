@@ -23,7 +23,7 @@ def drops(rate: Array) -> NDArray[np.intp]:
     """The points where the learning rate falls by 30 % or more from one point to the next."""
     known = np.flatnonzero(np.isfinite(rate))
     at = rate[known]
-    far = at[:-1] - at[1:] >= MIN_DROP_IN_STEPS * quantum(at)
+    far = at[1:] <= at[:-1] - MIN_DROP_IN_STEPS * quantum(at)
     return known[1:][(at[1:] <= MAX_RATE_LEFT * at[:-1]) & (at[:-1] > 0) & far]
 
 
