@@ -222,9 +222,18 @@ def median(x: NDArray[np.float64]) -> float:
 
 
 def last_level(values: NDArray[np.float64]) -> float | None:
-    """Median of the last tenth of the finite values (at least one value); None if there is none."""
+    """Median of the last tenth of the finite values (at least one value), a logged value; None if there is none."""
     finite = values[np.isfinite(values)]
-    return median(finite[-max(1, finite.size // 10) :]) if finite.size else None
+    return logged_near(values, median(finite[-max(1, finite.size // 10) :])) if finite.size else None
+
+
+def logged_near(values: NDArray[np.float64], level: float | None) -> float | None:
+    """The latest logged value of the last tenth that is nearest to a `level` of it, because reports show logged values."""
+    finite = values[np.isfinite(values)]
+    if level is None or not finite.size:
+        return level
+    tail = finite[: -max(1, finite.size // 10) - 1 : -1]
+    return float(tail[np.argmin(np.abs(tail - level))])
 
 
 def first_level(values: NDArray[np.float64]) -> float | None:

@@ -12,6 +12,7 @@ from loganalyst.features.context import (
     event,
     event_features,
     first_level,
+    logged_near,
     median,
     ratio,
     witness_at,
@@ -25,8 +26,8 @@ FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
     Feature("train_loss_last", "float", "loss", "last level of the training loss", ROLE),
-    Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
-    Feature("train_loss_best_step", "int", "step", "step of the lowest smoothed value", ROLE),
+    Feature("train_loss_best", "float", "loss", "value where the smoothed loss is lowest", ROLE),
+    Feature("train_loss_best_step", "int", "step", "step at which the smoothed loss is lowest", ROLE),
     *event_features("train_loss_nonfinite", "run of NaN or infinite training losses", ROLE),
     Feature("train_loss_nonfinite_metric", "text", "", "training loss with the most NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
@@ -105,8 +106,8 @@ def _shape(context: Context, curve: Curve) -> Computed:
     first, finite = first_level(curve.values), curve.values[np.isfinite(curve.values)]
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
-        "train_loss_last": shape.last,
-        "train_loss_best": (shape.best, best),
+        "train_loss_last": logged_near(curve.values, shape.last),
+        "train_loss_best": (None if shape.best_index is None else float(curve.values[shape.best_index]), best),
         "train_loss_best_step": (best.step, best),
         "train_loss_rise_ratio": shape.rise_ratio,
         "train_loss_rise_noise": shape.rise_from_best,

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, tau, witness_at
+from loganalyst.features.context import Computed, Context, first_level, last_level, logged_near, ratio, tau, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
 from loganalyst.thresholds import feature_limit
@@ -14,8 +14,8 @@ FEATURES = (
     Feature("reward_points", "int", "points", "logged values of the reward", "reward"),
     Feature("reward_first", "float", "reward", "first level of the reward", "reward"),
     Feature("reward_last", "float", "reward", "last level of the reward", "reward"),
-    Feature("reward_best", "float", "reward", "highest smoothed value of the reward", "reward"),
-    Feature("reward_best_step", "int", "step", "step at which the reward was highest", "reward"),
+    Feature("reward_best", "float", "reward", "value where the smoothed reward is highest", "reward"),
+    Feature("reward_best_step", "int", "step", "step at which the smoothed reward was highest", "reward"),
     Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third, in units of the spread of the second half (NULL while most actions are random)", "reward"),
     Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest later level, in the same units; the scatter about the rise is the unit if it is smaller", "reward"),
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
@@ -88,7 +88,7 @@ def _values(context: Context) -> Computed:
         if shape.best is not None and shape.last is not None:
             fall = ratio(shape.last - shape.best, -shape.best)  # the shape is that of the negated values
             out["success_loss_from_best"] = (fall, witness_at(curve, shape.best_index))
-            out["success_rate_last"] = (-shape.last, witness_at(curve))
+            out["success_rate_last"] = (logged_near(curve.values, -shape.last), witness_at(curve))
     return out
 
 
@@ -104,8 +104,8 @@ def _reward(context: Context) -> Computed:
         return out
     return out | {
         "reward_first": -shape.first,
-        "reward_last": -shape.last,
-        "reward_best": (-shape.best, best),
+        "reward_last": logged_near(curve.values, -shape.last),
+        "reward_best": (float(curve.values[shape.best_index or 0]), best),
         "reward_best_step": (best.step, best),
         "reward_lost_share": _lost_share(curve, shape),
         "reward_constant_share": shape.constant_share,
