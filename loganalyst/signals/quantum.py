@@ -63,9 +63,13 @@ def least_ratio(high: float, low: float, step: float) -> float | None:
 
 
 def _are_multiples(x: Array, decimals: int, error: float) -> bool:
-    """Whether every value is a multiple of 10^-decimals, up to the error of its float."""
+    """Whether every value is a multiple of 10^-decimals, up to the error of its float. In 64 bits that is the error of
+    1 or of the value, because accuracies are subtracted from 1.
+    """
     scaled = x * 10.0**decimals
-    return bool((np.abs(scaled - np.rint(scaled)) <= error * scaled).all())
+    least = 10.0**decimals if error == DOUBLE_ERROR else 0.0
+    multiple = np.rint(scaled)
+    return bool(((np.abs(scaled - multiple) <= error * np.maximum(scaled, least)) & (multiple > 0)).all())
 
 
 def _is_rounding(x: Array, decimals: int, error: float) -> bool:
