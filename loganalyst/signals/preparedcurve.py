@@ -66,7 +66,7 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
     """Prepare a curve of any length; `sign` -1 turns it upside down (for metrics where down is worse)."""
     where = np.flatnonzero(np.isfinite(values))
     y, unit = even_noise(values[where])
-    step = _on_scale(quantum(values), y, unit)
+    step = on_scale(quantum(values), y, unit)
     y = sign * (y - median(y)) if y.size else y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
     noise = np.maximum(local_noise(y, trend), ROUNDING_SD * step)
@@ -83,7 +83,7 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
     )
 
 
-def _on_scale(quantum: float, y: Array, unit: float | None) -> Array:
+def on_scale(quantum: float, y: Array, unit: float | None) -> Array:
     """The size of the quantum at each point on the scale of `even_noise`."""
     if not quantum or unit == 0:
         return np.broadcast_to(0.0, y.size)

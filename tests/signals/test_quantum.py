@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from loganalyst.signals import change_points, gap, quantum, schedule, shape
+from loganalyst.signals import change_points, gap, parting, quantum, schedule, shape
 from loganalyst.signals.preparedcurve import prepare
 from loganalyst.signals.quantum import ROUNDING_SD, least_ratio
 from loganalyst.signals.rate_drop import drops
@@ -160,3 +160,13 @@ def test_a_rounded_schedule() -> None:
     assert (exact.exhausted_step, rounded.exhausted_step, rounded.final_ratio) == (None, None, None)
     assert (rounded.drop_steps, drops(np.round(rate, 4)).tolist()) == ((), [])
     assert schedule(steps, np.where(steps < 100, 0.1234, 0.0)).exhausted_step == 100
+
+
+def test_two_curves_that_differ_by_their_rounding_stay_together() -> None:
+    """0.415 and 0.425 of one curve, rounded to two decimals, are one digit apart for a third of the run."""
+    steps = np.arange(300)
+    level = 0.4201 - 0.0001 * steps
+    ours, theirs = np.round(level + 0.0017, 2), np.round(level - 0.0017, 2)
+
+    assert parting(steps, ours, steps, theirs) is None
+    assert parting(steps, np.round(level + 0.2, 2), steps, theirs) is not None
