@@ -19,7 +19,7 @@ FEATURES = (
     Feature("component_best_ratio", "float", "ratio", "last level divided by first level, of the term that fell most", "loss_component"),
     Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum over most of the run that did not fall", "loss_component"),
     Feature("component_drowned_metric", "text", "", "the first of these terms", "loss_component"),
-    Feature("component_zero_count", "int", "terms", "loss terms that are exactly 0 throughout the last half", "loss_component"),
+    Feature("component_zero_count", "int", "terms", "loss terms that are 0 throughout the last half", "loss_component"),
     Feature("component_zero_metric", "text", "", "the first of these terms", "loss_component"),
     Feature("component_constant_count", "int", "terms", "loss terms with one constant value other than 0 throughout the last half", "loss_component"),
     Feature("component_constant_metric", "text", "", "the first of these terms", "loss_component"),
@@ -32,7 +32,7 @@ MIN_HALF_POINTS = 5  # points of a half to see whether it moves
 def compute(context: Context) -> Computed:
     """All of FEATURES that at least two positive loss terms allow."""
     terms = [c for c in _one_axis(context.with_role(*TERM_ROLES)) if _in_total(context, c)]
-    out = _unexplained(context, terms) | _constant_terms(context.with_role(*TERM_ROLES))
+    out = _unexplained(context, terms) | _constant_terms(context, context.with_role(*TERM_ROLES))
     if len(terms) < 2 or not all(map(_never_negative, terms)):
         return out
     sizes = np.array([c.weight * np.abs(c.values) for c in terms])
@@ -62,13 +62,16 @@ def _in_total(context: Context, term: Curve) -> bool:
     return not levels or size <= feature_limit("term_only_watched") * max(levels)
 
 
-def _constant_terms(curves: list[Curve]) -> Computed:
-    """Terms that do not move at all: their weight is 0, their gradient is cut off, or they are not computed."""
+def _constant_terms(context: Context, curves: list[Curve]) -> Computed:
+    """Terms that do not move at all: their weight is 0, their gradient is cut off, or they are not computed. A term that
+    fell below its last printed digit is none of them.
+    """
     halves = [(c, c.values[len(c.values) // 2 :]) for c in curves if len(c.values) >= 2 * MIN_HALF_POINTS]
     if not halves:
         return {}
     still = [(c, x[0]) for c, x in halves if (x == x[0]).all()]
-    zero, constant = [c for c, x in still if x == 0], [c for c, x in still if x != 0]
+    zero = [c for c, x in still if x == 0 and (context.counts_as_zero(c) or not c.values.any())]
+    constant = [c for c, x in still if x != 0]
     out: Computed = {"component_zero_count": len(zero), "component_constant_count": len(constant)}
     for name, found in (("zero", zero), ("constant", constant)):
         if found:

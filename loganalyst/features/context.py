@@ -37,6 +37,7 @@ class Context:
     findings: pl.DataFrame
     trainer: Trainer | None = None
     _shapes: dict[str, Shape] = field(default_factory=dict)
+    _quanta: dict[str, float] = field(default_factory=dict)
 
     def shape(self, curve: Curve) -> Shape:
         """The shape of the curve with lower = better; where harm is down (a reward), of the negated values."""
@@ -44,6 +45,28 @@ class Context:
             sign = -1.0 if curve.role.worse == "down" else 1.0
             self._shapes[curve.metric] = signals.shape(sign * curve.values)
         return self._shapes[curve.metric]
+
+    def quantum(self, curve: Curve) -> float:
+        """The smallest step between the rounded values of the curve; 0 in full precision. All-zero values have that of
+        the other curves of their file, if each of these is rounded.
+        """
+        if curve.metric not in self._quanta:
+            own = curve.values.any()  # NaN counts as a value
+            self._quanta[curve.metric] = signals.quantum(curve.values) if own else self._quantum_of_file(curve)
+        return self._quanta[curve.metric]
+
+    def _quantum_of_file(self, curve: Curve) -> float:
+        others = (c for c in self.curves if c.source == curve.source and c.values.any())
+        return min((signals.quantum(c.values) for c in others if not _is_whole(c.values)), default=0.0)
+
+    def counts_as_zero(self, curve: Curve, usual: float | None = None) -> bool:
+        """Whether a value of 0 is known to be next to nothing relative to the `usual` size (None: the median of the other
+        values). A `0.000` among values like 0.004 is not.
+        """
+        if usual is None:
+            size = np.abs(curve.values[np.isfinite(curve.values) & (curve.values != 0)])
+            usual = median(size) if size.size else 0.0
+        return self.quantum(curve) / 2 <= feature_limit("rounded_zero") * usual
 
     def gap(self, train: Curve | None, val: Curve) -> Gap:
         """The gap between validation and training curve; without a training curve, the validation curve alone."""
@@ -185,6 +208,11 @@ def event_features(name: str, meaning: str, needs: str) -> tuple[Feature, Featur
     )
 
 
+def _is_whole(values: NDArray[np.float64]) -> bool:
+    finite = values[np.isfinite(values)]
+    return bool((finite == np.rint(finite)).all())
+
+
 def median(x: NDArray[np.float64]) -> float:
     """The median of at least one number; NaN if one is NaN. On short arrays numpy's own takes ten times as long."""
     ordered = np.sort(x)
@@ -194,9 +222,18 @@ def median(x: NDArray[np.float64]) -> float:
 
 
 def last_level(values: NDArray[np.float64]) -> float | None:
-    """Median of the last tenth of the finite values (at least one value); None if there is none."""
+    """Median of the last tenth of the finite values (at least one value), a logged value; None if there is none."""
     finite = values[np.isfinite(values)]
-    return median(finite[-max(1, finite.size // 10) :]) if finite.size else None
+    return logged_near(values, median(finite[-max(1, finite.size // 10) :])) if finite.size else None
+
+
+def logged_near(values: NDArray[np.float64], level: float | None) -> float | None:
+    """The latest logged value of the last tenth that is nearest to a `level` of it, because reports show logged values."""
+    finite = values[np.isfinite(values)]
+    if level is None or not finite.size:
+        return level
+    tail = finite[: -max(1, finite.size // 10) - 1 : -1]
+    return float(tail[np.argmin(np.abs(tail - level))])
 
 
 def first_level(values: NDArray[np.float64]) -> float | None:

@@ -36,6 +36,7 @@ FEATURES = (
     Feature("diversity_last", "float", "share", "last level of the share of distinct phrases in generated text", "diversity"),
 )  # fmt: skip
 
+ONE_NAT = 1.0  # the usual size of a divergence that carries information
 _REAL, _FAKE = {"real", "x"}, {"fake", "gz", "z", "g"}
 _SIZES = ("num_embeddings", "codebook_size", "num_codes", "n_codes", "codebook.size")
 
@@ -57,6 +58,7 @@ def _latent(context: Context) -> Computed:
         out["recon_drop_relative"] = context.shape(recon[0]).total_relative_drop
     if kl:
         level = _level(kl)
+        level = None if level == 0 and not context.counts_as_zero(kl[0], ONE_NAT) else level
         out |= {
             "kl_metric": kl[0].metric,
             "kl_points": len(kl[0].values),

@@ -43,7 +43,7 @@ FEATURES = (
     *event_features("grad_norm_nonfinite", "run of NaN or infinite gradient norms", ROLE),
     *event_features("grad_norm_divergence", "sustained rise of the gradient norm", ROLE),
     *event_features("grad_norm_spike", "single excursion of the gradient norm", ROLE),
-    Feature("grad_norm_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
+    Feature("grad_norm_zero_share", "float", "share", "share of values that are 0 (not known where these zeros may be small values)", ROLE),
     Feature("grad_clipped_share", "float", "share", "share of norms at or above the clipping threshold of the config; without one, share of norms at the largest value, where clipped norms would pile up", ROLE),
     Feature("grad_clipped_late_share", "float", "share", "grad_clipped_share of the second half of the run", ROLE),
     Feature("grad_norm_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
@@ -53,17 +53,17 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing where no gradient norm is logged."""
-    curves = [_rooted(c) for c in context.with_role(*ROLES)]
+    curves = context.with_role(*ROLES)
     if not curves:
         return {}
-    curve = curves[0]
+    curve, known = _rooted(curves[0]), context.counts_as_zero(curves[0]) or bool((curves[0].values != 0).all())
     out: Computed = {
         "grad_norm_metric": curve.metric,
         "grad_norm_points": len(curve.values),
-        "grad_norm_zero_share": float((curve.values == 0).mean()),
+        "grad_norm_zero_share": float((curve.values == 0).mean()) if known else None,
         "grad_norm_nonfinite_share": float((~np.isfinite(curve.values)).mean()),
         "grad_norm_ends_nonfinite": bool(not np.isfinite(curve.values[-1])),
-        **_levels(curve),
+        **_levels(curve, zeros_known=known),
         **_clipped(curve, context),
     }
     for name in ("nonfinite", "divergence", "spike"):
@@ -75,18 +75,21 @@ def _rooted(curve: Curve) -> Curve:
     return replace(curve, values=np.sqrt(np.abs(curve.values))) if curve.role.name == "grad_norm_squared" else curve
 
 
-def _levels(curve: Curve) -> Computed:
+def _levels(curve: Curve, *, zeros_known: bool) -> Computed:
+    """The levels. A last level that is 0 only by rounding is not known."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     if not finite.size:
         return {}
     x = curve.values[finite]
+    last = last_level(x)
+    last = None if last == 0 and not zeros_known else last
     usual, top, high_ratio = median(x), int(np.argmax(x)), feature_limit("grad_norm_high")
     late = x[x.size // 10 :]
     most = witness_at(curve, int(finite[top]))
     latest = witness_at(curve, int(finite[x.size // 10 + int(np.argmax(late))]))
     return {
         "grad_norm_median": usual,
-        "grad_norm_last": last_level(x),
+        "grad_norm_last": last,
         "grad_norm_max": (float(x[top]), most),
         "grad_norm_max_step": (most.step, most),
         "grad_norm_max_ratio": (ratio(float(x[top]), usual), most),
@@ -95,7 +98,7 @@ def _levels(curve: Curve) -> Computed:
             ratio(float(late.max()), max(usual, min(first_level(x) or 0.0, high_ratio * usual))),
             latest,
         ),
-        "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
+        "grad_norm_shrink_ratio": ratio(last, first_level(x)),
         "grad_norm_straight": _straight(curve.steps[finite].astype(np.float64), x),
         **_stretches(late > high_ratio * usual),
     }

@@ -11,7 +11,7 @@ FEATURES = (
     Feature("train_val_gap_first", "float", "share", "(held-out − training) / |training| at the first evaluations (median of three)", "val_loss"),
     Feature("val_below_train_share", "float", "share", "share of the evaluations at which the held-out loss is below the training loss of that time", "val_loss"),
     Feature("val_loss_noise_relative", "float", "share", "noise of the held-out loss relative to its last level", "val_loss"),
-    Feature("val_still_count", "int", "evaluations", "evaluations at the end with exactly the same held-out loss, if all earlier ones differ from their predecessors (1 = the last one changed; more: the weights stopped moving)", "val_loss"),
+    Feature("val_still_count", "int", "evaluations", "evaluations at the end with the same logged held-out loss, if all earlier ones differ from their predecessors (1 = the last one changed; more: the weights stopped moving)", "val_loss"),
     Feature("val_still_share", "float", "share", "share of the evaluations that are among them", "val_loss"),
     Feature("val_still_step", "int", "step", "step of the first of them", "val_loss"),
     Feature("val_accuracy_lead", "float", "score", "held-out accuracy minus training accuracy (median over the run)", "val_accuracy"),
@@ -19,6 +19,7 @@ FEATURES = (
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
 MIN_EVALUATIONS = 3
+MIN_STOPPED_CHANGE = 10  # units of the last digit; a loss that still changed by so many does not come to rest by itself
 MAX_REPEATING_DIGITS = 3  # decimals: values logged with so few repeat by chance
 
 
@@ -31,22 +32,22 @@ def compute(context: Context) -> Computed:
         shape = context.shape(held_out)
         level = abs(shape.last) if shape.last is not None else None
         out["val_loss_noise_relative"] = (ratio(shape.noise, level), witness_at(held_out))
-        out |= _unchanged_end(held_out)
+        out |= _unchanged_end(held_out, context.quantum(held_out))
         for train in context.with_role("train_loss")[:1]:
             out |= _gap(context, train, held_out)
     return out | _accuracy(context)
 
 
-def _unchanged_end(held_out: Curve) -> Computed:
+def _unchanged_end(held_out: Curve, step: float) -> Computed:
     """The unchanged losses at the end. Losses with few digits repeat by chance, so they do not count, and all earlier
-    losses must differ.
+    losses must differ. Nor do losses that came to rest below their last printed digit, the `step`.
     """
     x = held_out.values
     if x.size < MIN_EVALUATIONS or not np.isfinite(x).all() or x[-1] == round(float(x[-1]), MAX_REPEATING_DIGITS):
         return {}
     changes = np.flatnonzero(np.diff(x) != 0)
     first = int(changes[-1]) + 1 if changes.size else 0
-    if changes.size < first:
+    if changes.size < first or (first and abs(x[first] - x[first - 1]) < MIN_STOPPED_CHANGE * step):
         return {}
     witness = witness_at(held_out, first)
     count = x.size - first

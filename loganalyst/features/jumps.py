@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, ratio, witness_at
 from loganalyst.model import Curve, Feature
+from loganalyst.signals.quantum import least_ratio
 
 ROLE = "train_loss"
 FEATURES = (
@@ -31,7 +32,7 @@ def compute(context: Context) -> Computed:
         return {}
     curve, at = curves[0], int(np.searchsorted(curves[0].steps, found["step"][0]))
     finite = np.flatnonzero(np.isfinite(curve.values))
-    out = _rise(curve, finite, int(np.searchsorted(finite, at)))
+    out = _rise(curve, finite, int(np.searchsorted(finite, at)), context.quantum(curve))
     place = out.get("train_loss_jump_step")
     if not isinstance(place, tuple) or place[1].step is None:
         return out
@@ -52,7 +53,7 @@ def _val_change(context: Context, curve: Curve, step: int) -> float | None:
     return None
 
 
-def _rise(curve: Curve, finite: NDArray[np.int64], at: int) -> Computed:
+def _rise(curve: Curve, finite: NDArray[np.int64], at: int, step: float) -> Computed:
     """The features of the rise: where medians of LEVEL_POINTS points differ most across a point."""
     x, reach = curve.values[finite], max(LEVEL_POINTS, int(SEARCHED_SHARE * finite.size))
     start, end = max(at - reach, LEVEL_POINTS), min(at + reach, finite.size - LEVEL_POINTS)
@@ -71,7 +72,7 @@ def _rise(curve: Curve, finite: NDArray[np.int64], at: int) -> Computed:
         "train_loss_jump_points": risen - calm,
         "train_loss_jump_step": (witness.step, witness),
         "train_loss_jump_share": risen / finite.size,
-        "train_loss_jump_ratio": high / low if low > 0 else None,
+        "train_loss_jump_ratio": least_ratio(high, low, step),
         "train_loss_jump_undone_share": (high - float(np.median(x[-LEVEL_POINTS:]))) / (high - low),
     }
 

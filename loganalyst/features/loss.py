@@ -1,7 +1,5 @@
 """Features of the training loss: events on any of its curves, and the shape of the longest one."""
 
-from decimal import Decimal
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -14,6 +12,7 @@ from loganalyst.features.context import (
     event,
     event_features,
     first_level,
+    logged_near,
     median,
     ratio,
     witness_at,
@@ -27,8 +26,8 @@ FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
     Feature("train_loss_last", "float", "loss", "last level of the training loss", ROLE),
-    Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
-    Feature("train_loss_best_step", "int", "step", "step of the lowest smoothed value", ROLE),
+    Feature("train_loss_best", "float", "loss", "value where the smoothed loss is lowest", ROLE),
+    Feature("train_loss_best_step", "int", "step", "step at which the smoothed loss is lowest", ROLE),
     *event_features("train_loss_nonfinite", "run of NaN or infinite training losses", ROLE),
     Feature("train_loss_nonfinite_metric", "text", "", "training loss with the most NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
@@ -61,9 +60,7 @@ FEATURES = (
     Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before the first logged value, so the total fall is not known", ROLE),
     Feature("train_loss_end_ratio", "float", "ratio", "lower of the last two values divided by the first value", ROLE),
     Feature("train_loss_burst_ratio", "float", "ratio", "largest value after the loss first reached its median, divided by that median (at least 0.001)", ROLE),
-    Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
-    *event_features("train_loss_zero", "start of a lasting run of values that are exactly 0", ROLE),
-    Feature("train_loss_before_zero_share", "float", "share", "level of the last nonzero values before that run relative to the first level (0: the loss reached 0 gradually)", ROLE),
+    Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", ROLE),
     Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth divided by the first level, or by the first value if that is higher", ROLE),
 )  # fmt: skip
 
@@ -78,7 +75,7 @@ def compute(context: Context) -> Computed:
     out |= event("train_loss_nonfinite", True, context.findings_on("nonfinite", ROLE))
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
         out |= event(f"train_loss_{name}", len(curve.values) >= MIN_SHAPE_POINTS, context.findings_on(name, ROLE))
-    out |= _nonfinite(worst) | _shape(context, curve) | _zeros(curve) | _levels(curve)
+    out |= _nonfinite(worst) | _shape(context, curve) | _levels(curve, context.quantum(curve))
     return out
 
 
@@ -109,8 +106,8 @@ def _shape(context: Context, curve: Curve) -> Computed:
     first, finite = first_level(curve.values), curve.values[np.isfinite(curve.values)]
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
-        "train_loss_last": shape.last,
-        "train_loss_best": (shape.best, best),
+        "train_loss_last": logged_near(curve.values, shape.last),
+        "train_loss_best": (None if shape.best_index is None else float(curve.values[shape.best_index]), best),
         "train_loss_best_step": (best.step, best),
         "train_loss_rise_ratio": shape.rise_ratio,
         "train_loss_rise_noise": shape.rise_from_best,
@@ -123,7 +120,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_swing_relative": shape.swing_relative,
         "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
         "train_loss_constant_share": shape.constant_share,
-        **_ends_and_bursts(curve),
+        **_ends_and_bursts(curve, context.quantum(curve)),
         "train_loss_begins_late": begins_late(curve),
         **unless_late(curve, {
             "train_loss_drop_relative": fall,
@@ -139,7 +136,7 @@ def _drop_error(noise: float | None, first: float | None, points: int) -> float 
     return None if noise is None or not first else noise * float(np.sqrt(12 / points)) / abs(first)
 
 
-def _ends_and_bursts(curve: Curve) -> Computed:
+def _ends_and_bursts(curve: Curve, step: float) -> Computed:
     """Features that are known for short losses too, if they are never negative."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = curve.values[finite]
@@ -150,7 +147,10 @@ def _ends_and_bursts(curve: Curve) -> Computed:
     top = down + int(np.argmax(x[down:]))
     return {
         "train_loss_end_ratio": ratio(float(x[-2:].min()), float(x[0])),
-        "train_loss_burst_ratio": (float(x[top]) / max(usual, 1e-3), witness_at(curve, int(finite[top]))),
+        "train_loss_burst_ratio": (
+            (float(x[top]) - step / 2) / max(usual + step / 2, 1e-3),
+            witness_at(curve, int(finite[top])),
+        ),
     }
 
 
@@ -164,37 +164,7 @@ def _flat_share(context: Context, curve: Curve) -> float | None:
     return 1 - min(onsets) / len(curve.values) if onsets else 0.0
 
 
-def _zeros(curve: Curve) -> Computed:
-    zero = curve.values == 0
-    onset = len(zero) - int(np.argmin(zero[::-1])) if zero.any() and not zero.all() else 0
-    lasting = bool(zero[onset:].any()) and len(zero) - onset >= 3
-    if not lasting:
-        return {"train_loss_zero_count": 0}
-    witness = witness_at(curve, onset)
-    return {
-        "train_loss_zero_count": (1, witness),
-        "train_loss_zero_step": (witness.step, witness),
-        "train_loss_before_zero_share": _before_zero(curve.values[:onset]),
-    }
-
-
-def _before_zero(before: NDArray[np.float64]) -> float:
-    """Level before a lasting zero relative to the first level; 0 if it is at most 5 units of the last digit logged."""
-    x = np.abs(before[np.isfinite(before) & (before != 0)])
-    if not x.size:
-        return 1.0
-    last = float(np.median(x[-5:]))
-    return 0.0 if last <= 5 * _last_digit(np.unique(x)) else last / float(np.median(x[:3]))
-
-
-def _last_digit(distinct: NDArray[np.float64]) -> float:
-    """Unit of the last digit logged: the smallest distance of two values, or of a single value its last decimal."""
-    if distinct.size == 1:
-        return 10.0 ** int(Decimal(repr(float(distinct[0]))).as_tuple().exponent)
-    return float(np.min(np.diff(distinct, prepend=0.0)))
-
-
-def _levels(curve: Curve) -> Computed:
+def _levels(curve: Curve, step: float) -> Computed:
     finite = np.flatnonzero(np.isfinite(curve.values))
     if finite.size < 8:
         return {}
@@ -208,21 +178,22 @@ def _levels(curve: Curve) -> Computed:
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
-        "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first),
+        "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first, step),
     }
 
 
-def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value:
+def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float, step: float) -> Value:
     """Largest value after the first fifth relative to the median of the 10 values on each side.
 
     Only for losses that are never negative. Levels below a hundredth of the `first` count as that much, because
-    relative to almost nothing every value is large.
+    relative to almost nothing every value is large. Values that were rounded to a `step` count as far apart as they
+    at least were.
     """
     x = curve.values[finite]
     if x.min() < 0 or x.size < 30 or first <= 0:
         return None
     after = max(x.size // 5 - 10, 0)
     local = pl.Series(x[after:]).rolling_median(21)[20:].to_numpy()
-    ratios = x[after + 10 : -10] / np.maximum(local, 0.01 * first)
+    ratios = (x[after + 10 : -10] - step / 2) / np.maximum(local + step / 2, 0.01 * first)
     top = int(np.argmax(ratios))
     return float(ratios[top]), witness_at(curve, int(finite[after + top + 10]))

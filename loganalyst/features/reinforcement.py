@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, tau, witness_at
+from loganalyst.features.context import Computed, Context, first_level, last_level, logged_near, ratio, tau, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
 from loganalyst.thresholds import feature_limit
@@ -14,14 +14,14 @@ FEATURES = (
     Feature("reward_points", "int", "points", "logged values of the reward", "reward"),
     Feature("reward_first", "float", "reward", "first level of the reward", "reward"),
     Feature("reward_last", "float", "reward", "last level of the reward", "reward"),
-    Feature("reward_best", "float", "reward", "highest smoothed value of the reward", "reward"),
-    Feature("reward_best_step", "int", "step", "step at which the reward was highest", "reward"),
+    Feature("reward_best", "float", "reward", "value where the smoothed reward is highest", "reward"),
+    Feature("reward_best_step", "int", "step", "step at which the smoothed reward was highest", "reward"),
     Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third, in units of the spread of the second half (NULL while most actions are random)", "reward"),
     Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest later level, in the same units; the scatter about the rise is the unit if it is smaller", "reward"),
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
-    Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
+    Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", "reward"),
     Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth, in units of the spread of the second half", "reward"),
     Feature("entropy_first", "float", "nats", "first level of the absolute entropy of the policy", "entropy"),
     Feature("entropy_last", "float", "nats", "last level of the absolute entropy of the policy", "entropy"),
@@ -33,7 +33,7 @@ FEATURES = (
     Feature("approx_kl_last", "float", "nats", "last level of this divergence", "approx_kl or reference_kl"),
     Feature("approx_kl_growth", "float", "ratio", "last level of this divergence divided by its first level", "approx_kl or reference_kl"),
     Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss divided by its lowest level", "value_loss"),
-    Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is exactly 0", "advantage"),
+    Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is 0 (not known where these zeros may be small values)", "advantage"),
     Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
     Feature("success_loss_from_best", "float", "share", "fall of the success rate from its highest level, as a share of that level", "success_rate"),
     Feature("success_rate_last", "float", "share", "last level of the success rate", "success_rate"),
@@ -81,13 +81,14 @@ def _values(context: Context) -> Computed:
     spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         half = curve.values[len(curve.values) // 2 :]
-        out["advantage_zero_share"] = (float(np.mean(half == 0)), witness_at(curve))
+        known = not (half == 0).any() or context.counts_as_zero(curve)
+        out["advantage_zero_share"] = (float(np.mean(half == 0)) if known else None, witness_at(curve))
     for curve in context.with_role("success_rate")[:1]:
         shape = context.shape(curve)
         if shape.best is not None and shape.last is not None:
             fall = ratio(shape.last - shape.best, -shape.best)  # the shape is that of the negated values
             out["success_loss_from_best"] = (fall, witness_at(curve, shape.best_index))
-            out["success_rate_last"] = (-shape.last, witness_at(curve))
+            out["success_rate_last"] = (logged_near(curve.values, -shape.last), witness_at(curve))
     return out
 
 
@@ -103,8 +104,8 @@ def _reward(context: Context) -> Computed:
         return out
     return out | {
         "reward_first": -shape.first,
-        "reward_last": -shape.last,
-        "reward_best": (-shape.best, best),
+        "reward_last": logged_near(curve.values, -shape.last),
+        "reward_best": (float(curve.values[shape.best_index or 0]), best),
         "reward_best_step": (best.step, best),
         "reward_lost_share": _lost_share(curve, shape),
         "reward_constant_share": shape.constant_share,
@@ -203,10 +204,12 @@ def _entropy(context: Context) -> Computed:
     curve = curves[0]
     size = np.abs(curve.values)
     first, last = first_level(size), last_level(size)
+    size = np.maximum(size, context.quantum(curve) / 2)  # a printed 0 is at most half of the last digit
+    most = last_level(size)
     out: Computed = {
         "entropy_first": first,
         "entropy_last": (last, witness_at(curve)),
-        "entropy_last_share": ratio(last, first),
+        "entropy_last_share": ratio(most, first),
         "entropy_low_share": 0.0,
     }
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)

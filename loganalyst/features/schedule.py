@@ -52,7 +52,7 @@ def compute(context: Context) -> Computed:
     curve = max(curves, key=lambda c: (len(c.values), float(np.nanmax(c.values))), default=None)
     configured = context.number(*_RATE_KEYS)
     out: Computed = {"lr_peak": configured, **_settings(context)}
-    if curve is not None:
+    if curve is not None and (curve.values.any() or not context.quantum(curve)):  # `0.0000` throughout is not known
         out |= _logged(context, curve)
     peak = out["lr_peak"][0] if isinstance(out["lr_peak"], tuple) else out["lr_peak"]
     if isinstance(peak, float) and peak > 0:
@@ -74,7 +74,7 @@ def _logged(context: Context, curve: Curve) -> Computed:
         "lr_last_share": plan.final_ratio,
         "lr_restart_count": plan.restarts,
         **_jump(curve, plan.jump_steps, plan.jump_ratio),
-        "lr_exhausted_count": int(plan.exhausted_step is not None),
+        "lr_exhausted_count": None if plan.peak and plan.final_ratio is None else int(plan.exhausted_step is not None),
         "lr_exhausted_step": (plan.exhausted_step, at),
         "lr_exhausted_share": left,
         **_cut(context, curve, plan.drop_steps),

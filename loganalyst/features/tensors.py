@@ -108,7 +108,7 @@ def _depth(layer: Layer) -> tuple[int, ...]:
 def _norms(context: Context) -> Iterator[Layer]:
     order = {metric: i for i, metric in enumerate(c.metric for c in context.curves)}
     for c in sorted(context.with_role("layer_grad_norm"), key=lambda c: order[c.metric]):
-        size = np.abs(c.values)
+        size = np.maximum(np.abs(c.values), context.quantum(c) / 2)  # a printed 0 is at most half of the last digit
         unknown = np.full(size.size, np.nan)
         yield Layer(c.metric, "gradient", c.steps, size, unknown, unknown, size[:, None], witness_at(c).file, c.lines)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst import signals
 from loganalyst.curves.roles import normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
@@ -16,6 +17,7 @@ from loganalyst.features.context import (
     event_features,
     first_level,
     last_level,
+    logged_near,
     ratio,
     tau,
     witness_at,
@@ -36,7 +38,7 @@ FEATURES = (
     Feature("val_loss_is_total", "bool", "", "it is the whole held-out loss, not one term of it", "val_loss"),
     Feature("val_loss_points", "int", "points", "logged values of the held-out loss", "val_loss"),
     Feature("val_loss_last", "float", "loss", "last level of the held-out loss", "val_loss"),
-    Feature("val_loss_best", "float", "loss", "lowest smoothed value of the held-out loss", "val_loss"),
+    Feature("val_loss_best", "float", "loss", "value of the held-out loss where its smoothed curve is lowest", "val_loss"),
     Feature("val_loss_best_step", "int", "step", "step at which the held-out loss was lowest", "val_loss"),
     Feature("val_loss_best_share", "float", "share", "position in the run at which the held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
     Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
@@ -68,6 +70,7 @@ FEATURES = (
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
+    Feature("val_score_quantum", "float", "score", "smallest step between the rounded values of the held-out score (0: full precision)", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
     Feature("accuracy_errors_left", "float", "share", "last error share (1 − accuracy) divided by the first, of the training accuracy, or of the held-out accuracy where that is not logged", "train_accuracy"),
@@ -94,8 +97,8 @@ def _losses(context: Context) -> Computed:
         "val_loss_metric": curve.metric,
         "val_loss_is_total": curve.role.name == "val_loss",
         "val_loss_points": len(curve.values),
-        "val_loss_last": shape.last,
-        "val_loss_best": (shape.best, best),
+        "val_loss_last": logged_near(curve.values, shape.last),
+        "val_loss_best": (gap.best_value if gap.best_value is not None else shape.best, best),
         "val_loss_best_step": (best.step, best),
         "val_loss_best_share": (best.step - int(curve.steps[0])) / span if best.step is not None and span > 0 else None,
         "val_loss_points_after_best": gap.points_after_best,
@@ -217,6 +220,7 @@ def _score(curve: Curve) -> Computed:
         **unless_late(curve, {"val_score_gain": gain}),
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
         "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
+        "val_score_quantum": signals.quantum(x),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
     }
 

@@ -21,6 +21,7 @@ from loganalyst.signals.nonfinite import nonfinite
 from loganalyst.signals.periodic import periodic
 from loganalyst.signals.plateau import plateau
 from loganalyst.signals.preparedcurve import Prepared, prepare
+from loganalyst.signals.quantum import quantum
 from loganalyst.signals.quicklook import suspicious
 from loganalyst.signals.rate_drop import drops, explained, rate_drop
 from loganalyst.signals.rateschedule import Schedule, schedule
@@ -45,6 +46,7 @@ __all__ = [
     "find",
     "gap",
     "parting",
+    "quantum",
     "schedule",
     "shape",
 ]
@@ -68,8 +70,8 @@ def change_points(
 
     `values`: n numbers of any kind (NaN and ±Inf are findings, not errors). `steps`: n numbers, used only to see
     restarts. `role`: a role name of rules/roles.yaml or a Role. `worse` ("up" or "down") overrides its direction of
-    harm. `rate`: the learning rate at each of the n points, used only to see it drop. The result is the same for
-    a·values with a > 0. Raises ValueError for an unknown role name or direction.
+    harm. `rate`: the learning rate at each of the n points, used only to see it drop. Numbers that were not
+    rounded have the same result for a·values with a > 0. Raises ValueError for an unknown role name or direction.
 
     >>> import numpy as np
     >>> from loganalyst import signals

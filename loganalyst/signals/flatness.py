@@ -8,14 +8,15 @@ MIN_FLAT_SHARE = 0.2  # share of the curve that must be flat
 MAX_FLAT_TREND = 3.0  # standard errors up to which a trend counts as none
 
 
-def flat_from(x: Array, max_trend: float = MAX_FLAT_TREND) -> int | None:
+def flat_from(x: Array, max_trend: float = MAX_FLAT_TREND, rounding: float = 0.0) -> int | None:
     """First point of `x` from which no remainder of it has a trend above `max_trend` standard errors; None if it moves.
+    `rounding` is the least noise, that of the rounding of the values.
 
     Pass some 200 block medians: every remainder is tested, and the error takes autocorrelation into account.
     """
     if x.size < 20:
         return None
-    noise = long_run_noise(x[-max(10, int(x.size * MIN_FLAT_SHARE)) :])
+    noise = max(long_run_noise(x[-max(10, int(x.size * MIN_FLAT_SHARE)) :]), rounding)
     last = int(x.size * (1 - MIN_FLAT_SHARE))
     moving = np.flatnonzero(np.abs(_trends(x)[: last + 1]) > max_trend * noise)
     first = int(moving[-1]) + 1 if moving.size else 0

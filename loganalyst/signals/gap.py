@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loganalyst.signals.quantum import ROUNDING_SD, least_ratio, quantum
 from loganalyst.signals.robuststatistics import Array, as_floats, lag1, median, residual_noise, running_median, smooth
 
 MIN_WIDENING = 3.0  # noise units from which a gap has widened
@@ -19,7 +20,8 @@ class Gap:
 
     - `best_step`, `best_value`, `best_index`: of the smoothed validation curve (index: position in the given array);
       `points_after_best`: finite validation points after it.
-    - `rise`: last level minus best, in units of the validation noise; `rise_ratio`: last/best (positive losses).
+    - `rise`: last level minus best, in units of the validation noise; `rise_ratio`: last/best (positive losses),
+      at least (the rounding of the values allows so much).
     - `train_fall`: relative fall of training since the best step ((at best − last)/|at best|); `train_fall_z`: the same
       in standard errors.
     - `final_ratio`: (val − train)/|train| of the last levels; `best_ratio`: the same at the best step.
@@ -63,14 +65,16 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     lowest = np.flatnonzero(level == level.min())  # neighbours share a median
     best = int(lowest[np.argmin(vv[lowest])])
     last, low = _last_level(vv), float(level[best])
-    noise = max(residual_noise(vv), abs(low) * 1e-6, 1e-300)
+    step = quantum(vv)
+    noise = max(residual_noise(vv), ROUNDING_SD * step, abs(low) * 1e-6, 1e-300)
+    ratio = least_ratio(last, low, step)
     alone = Gap(
         best_step=int(vs[best]),
         best_value=float(vv[best]),
         best_index=int(where[best]),
         points_after_best=vv.size - 1 - best,
         rise=_bounded((last - low) / noise),
-        rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
+        rise_ratio=None if ratio is None else _bounded(ratio),
     )
     if tv.size < 2 or ts[-1] < vs[best]:
         return alone
@@ -98,7 +102,7 @@ def _error(x: Array, count: int) -> float:
     autocorrelation.
     """
     rho = lag1(x - smooth(x))
-    noise = max(residual_noise(x), abs(median(x)) * 1e-6, 1e-300)
+    noise = max(residual_noise(x), ROUNDING_SD * quantum(x), abs(median(x)) * 1e-6, 1e-300)
     return noise * float(np.sqrt((1 + rho) / (1 - rho) * 2 / max(1.0, count / 3)))
 
 

@@ -9,6 +9,7 @@ from loganalyst.signals.robuststatistics import running_median, spread
 
 MIN_SCORE = 6.0  # standard errors
 MIN_SHIFT = 2.0  # in units of the noise of single points
+MIN_SHIFT_IN_STEPS = 1.5  # in units of the quantum: a slow drift of rounded values jumps by one
 MIN_SHIFT_TO_WANDER = 3.0  # in units of the curve's slow wandering: its residuals around a running median
 WANDER_HALF_WIDTH = 0.06  # half the width of this median, as a share of the curve
 MIN_SUDDEN_SHARE = 0.5  # share of the shift that must happen at once at full resolution
@@ -26,7 +27,8 @@ def levels(p: Prepared) -> list[ChangePoint]:
     for e in steps:
         block = p.index(e.index)
         effect = abs(e.size) / float(p.noise[block])
-        if effect < MIN_SHIFT or abs(e.size) < MIN_SHIFT_TO_WANDER * wander:
+        least = max(MIN_SHIFT_TO_WANDER * wander, MIN_SHIFT_IN_STEPS * float(p.step[block]))
+        if effect < MIN_SHIFT or abs(e.size) < least:
             continue
         reach, width = 2 * p.size + 2, int(np.clip(np.ceil(PRECISION / effect**2), 1, max(MAX_WIDTH, 2 * p.size)))
         at, size = sharpest(p.y, block - reach, block + reach, width, e.size)

@@ -6,6 +6,7 @@ from loganalyst.model import ChangePoint
 from loganalyst.signals.bends import hinge, trend
 from loganalyst.signals.flatness import flat_from, long_run_noise
 from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.quantum import ROUNDING_SD
 from loganalyst.signals.robuststatistics import Array, blocks, median
 
 MIN_PROGRESS = 8.0  # standard errors that the curve fell before, and
@@ -25,13 +26,16 @@ def plateau(p: Prepared) -> list[ChangePoint]:
     """At most one; `index` is the first flat point, `effect` the progress before it in units of the noise."""
     fold = max(1, p.level.size // MAX_BLOCKS)
     x = blocks(p.level, fold)
-    flat = flat_from(x, max_trend=MAX_FLAT_TREND)
+    if not x.size:
+        return []
+    rounding = ROUNDING_SD * float(p.level_step[-1])
+    flat = flat_from(x, MAX_FLAT_TREND, rounding)
     if flat is None or flat < 3:
         return []
     first = _bend(x, flat)
     if first is None:
         return []
-    noise, single = long_run_noise(x[first:]), median(p.noise)
+    noise, single = max(long_run_noise(x[first:]), rounding), median(p.noise)
     progress = median(x[: max(3, first // 10)]) - median(x[first:])
     if progress < max(MIN_PROGRESS * noise, MIN_FALL * single):
         return []

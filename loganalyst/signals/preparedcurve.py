@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.signals.quantum import ROUNDING_SD, quantum
 from loganalyst.signals.robuststatistics import (
     MAX_FLOOR_POINTS,
     TINY,
@@ -38,6 +39,8 @@ class Prepared:
     - `y` (n): oriented and transformed values; `where` (n): their positions in the given array.
     - `trend` (n): local median of `y`; `noise` (n): local robust sd around it.
     - `level` (m): block medians with clipped outliers; `level_noise` (m): their local robust sd.
+    - `step` (n), `level_step` (m): the quantum of the values on the scale of `y` (0 in full precision). No noise is
+      below that of rounding.
     - `stretch`: factor by which autocorrelation widens the error of a mean of blocks, sqrt((1+rho)/(1-rho)).
     - `logged`: whether `y` is a logarithm.
     """
@@ -49,6 +52,8 @@ class Prepared:
     size: int
     level: Array
     level_noise: Array
+    step: Array
+    level_step: Array
     stretch: float
     logged: bool
 
@@ -60,36 +65,49 @@ class Prepared:
 def prepare(values: Array, sign: int = 1) -> Prepared:
     """Prepare a curve of any length; `sign` -1 turns it upside down (for metrics where down is worse)."""
     where = np.flatnonzero(np.isfinite(values))
-    y, logged = even_noise(values[where])
+    y, unit = even_noise(values[where])
+    step = on_scale(quantum(values), y, unit)
     y = sign * (y - median(y)) if y.size else y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
-    noise = local_noise(y, trend)
+    noise = np.maximum(local_noise(y, trend), ROUNDING_SD * step)
     size = max(1, -(-y.size // MAX_BLOCKS))
     raw = blocks(y, size)
     middle = running_median(raw, 7)
-    level_noise = np.maximum(local_noise(raw, middle), 0.1 * blocks(noise, size))
+    level_step = blocks(step, size)
+    level_noise = np.maximum(local_noise(raw, middle), np.maximum(0.1 * blocks(noise, size), ROUNDING_SD * level_step))
     residuals = np.clip(raw - middle, -4 * level_noise, 4 * level_noise)
     rho = lag1(residuals)
+    stretch = float(np.sqrt((1 + rho) / (1 - rho)))
     return Prepared(
-        y, where, trend, noise, size, middle + residuals, level_noise, float(np.sqrt((1 + rho) / (1 - rho))), logged
+        y, where, trend, noise, size, middle + residuals, level_noise, step, level_step, stretch, unit is None
     )
 
 
-def even_noise(x: Array) -> tuple[Array, bool]:
-    """The logarithm if it evens out the noise of a positive curve, otherwise asinh around the median in units of the
-    bulk.
+def on_scale(quantum: float, y: Array, unit: float | None) -> Array:
+    """The size of the quantum at each point on the scale of `even_noise`."""
+    if not quantum or unit == 0:
+        return np.broadcast_to(0.0, y.size)
+    return quantum * np.exp(-y) if unit is None else quantum / unit / np.cosh(y)
+
+
+def even_noise(x: Array) -> tuple[Array, float | None]:
+    """The logarithm if it evens out the noise of a positive curve, and None. Otherwise asinh around the median in units
+    of the bulk, and that unit.
     """
     if not x.size:
-        return x, False
+        return x, 0.0
     if x.min() > 0 and _multiplicative(x):
-        return np.log(x), True
-    x = np.ldexp(x, -exponent(x))
+        return np.log(x), None
+    power = exponent(x)
+    x = np.ldexp(x, -power)
     centre = median(x)
     bulk = float(np.subtract(*quantiles(x[:: max(1, x.size // MAX_FLOOR_POINTS)], (0.9, 0.1))))
     unit = max(LINEAR_RANGE * residual_noise(x), bulk, TINY * median(np.abs(x)), TINY * float(np.abs(x).max()) * TINY)
     if unit == 0:
-        return np.zeros_like(x), False
-    return np.arcsinh(np.clip((x - centre) / unit, -1e300, 1e300)), False
+        return np.zeros_like(x), 0.0
+    with np.errstate(over="ignore"):  # values so large have no quantum
+        whole_unit = float(np.ldexp(unit, power))
+    return np.arcsinh(np.clip((x - centre) / unit, -1e300, 1e300)), whole_unit
 
 
 def _multiplicative(x: Array) -> bool:

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from loganalyst.model import ChangePoint
 from loganalyst.signals.bends import contrast
 from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.quantum import quantum
+from loganalyst.signals.rateschedule import MIN_DROP_IN_STEPS
 from loganalyst.signals.robuststatistics import TINY, Array, spread
 
 MAX_RATE_LEFT = 0.7  # share of the previous rate
@@ -21,7 +23,8 @@ def drops(rate: Array) -> NDArray[np.intp]:
     """The points where the learning rate falls by 30 % or more from one point to the next."""
     known = np.flatnonzero(np.isfinite(rate))
     at = rate[known]
-    return known[1:][(at[1:] <= MAX_RATE_LEFT * at[:-1]) & (at[:-1] > 0)]
+    far = at[1:] <= at[:-1] - MIN_DROP_IN_STEPS * quantum(at)
+    return known[1:][(at[1:] <= MAX_RATE_LEFT * at[:-1]) & (at[:-1] > 0) & far]
 
 
 def rate_drop(p: Prepared, lowered: Sequence[int]) -> list[ChangePoint]:

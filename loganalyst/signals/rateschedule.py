@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from loganalyst.signals.quantum import quantum
 from loganalyst.signals.robuststatistics import Array, as_floats
 
 ScheduleKind = Literal[
@@ -18,6 +19,7 @@ MAX_CONSTANT_CHANGE = 1e-3  # relative change that still counts as constant
 WARM_SHARE = 0.95  # share of the peak at which the warm-up is over
 MAX_LEFT_BY_DROP = 0.7  # share of the rate that a sudden drop leaves from one point to the next
 MIN_DROP = 0.01  # share of the peak that a sudden drop takes (the last steps of a smooth decay halve the rate, too)
+MIN_DROP_IN_STEPS = 1.5  # the same in units of the quantum: a rounded rate falls by one at a time
 MIN_CLIMB = 0.25  # share of the peak by which a rate climbs again
 SETTLED_SHARE = 0.1  # share of the run without a climb after which the warm-up is over
 EXHAUSTED_SHARE = 1e-3  # share of the peak below which the model no longer learns
@@ -29,7 +31,8 @@ MAX_MISFIT = 0.03  # mean misfit to a named decay, as a share of the peak
 class Schedule:
     """A rate over the run. Shares are of the run (last step − first step) or of the peak; None = not known.
 
-    - `warmup_share`: share of the run until 95 % of the peak (0 if it starts there); `final_ratio`: last/peak.
+    - `warmup_share`: share of the run until 95 % of the peak (0 if it starts there); `final_ratio`: last/peak
+      (None: the last rate was rounded to 0).
     - `drop_steps`: steps with a sudden fall by 30 % or more; `jump_steps`: steps with a sudden rise by a quarter of the
       peak or more after the warm-up; `jump_ratio`: rate after the first jump divided by the rate before it.
     - `restarts`: how often it climbs again after a decay (`kind` is then that of the first cycle).
@@ -74,22 +77,24 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
     peak, last = float(v[top]), float(v[-1])
     if peak < MIN_RATE:
         return Schedule(peak, int(t[top]), float(v[0]), last, kind="constant" if np.ptp(v) == 0 else "other")
-    u = np.maximum(v, -peak) / peak
+    u, step = np.maximum(v, -peak) / peak, quantum(v) / peak
     jumps = _jumps(t, u)
-    drops = np.flatnonzero((u[1:] <= MAX_LEFT_BY_DROP * u[:-1]) & (u[:-1] - u[1:] >= MIN_DROP)) + 1
+    least_drop = max(MIN_DROP, MIN_DROP_IN_STEPS * step)
+    drops = np.flatnonzero((u[1:] <= MAX_LEFT_BY_DROP * u[:-1]) & (u[:-1] - u[1:] >= least_drop)) + 1
+    hidden = last == 0 and step / 2 > EXHAUSTED_SHARE
     return Schedule(
         peak=peak,
         peak_step=int(t[top]),
         first=float(v[0]),
         last=last,
         warmup_share=_warmup(t, u) if v.size > 1 else None,
-        final_ratio=float(u[-1]),
+        final_ratio=None if hidden else float(u[-1]),
         kind=_kind(t, u, drops) if v.size > 2 else None,
         drop_steps=tuple(int(s) for s in t[drops][:1000]),
         jump_steps=tuple(int(s) for s in t[jumps][:1000]),
         jump_ratio=float(u[jumps[0]] / u[jumps[0] - 1]) if jumps.size and u[jumps[0] - 1] > MIN_RATE else None,
         restarts=len(_restarts(u)),
-        exhausted_step=_exhausted(t, u),
+        exhausted_step=None if hidden else _exhausted(t, u),
     )
 
 

@@ -11,6 +11,7 @@ MIN_SCORE = 4.5  # standard errors of the change of slope at the wider width, an
 NARROW_SHARE = 0.5  # this share of them at the narrower width
 MIN_CLIMB = 4.0  # standard errors of the slope after
 MIN_RISE = 3.0  # rise within the wider window, in units of the noise of single points
+MIN_RISE_IN_STEPS = 1.5  # the same in units of the quantum
 MAX_SLOPE_BEFORE = 0.3  # as a share of the slope after
 USUAL_BEND = 0.5  # robust sd of all bends up to which a bend is usual
 WIDTHS = (0.06, 0.12)  # shares of the curve, on each side
@@ -30,7 +31,8 @@ def slope(p: Prepared) -> list[ChangePoint]:
         before, after = trend(p.level[block - wide : block]), trend(p.level[block : block + wide])
         effect = after * wide / float(p.noise[p.index(block)])
         error = float(p.level_noise[block]) * drift * float(np.sqrt(12.0 / wide**3))
-        if effect >= MIN_RISE and before <= MAX_SLOPE_BEFORE * after and after >= MIN_CLIMB * error:
+        enough = effect >= MIN_RISE and after * wide >= MIN_RISE_IN_STEPS * float(p.level_step[block])
+        if enough and before <= MAX_SLOPE_BEFORE * after and after >= MIN_CLIMB * error:
             low = block - wide
             at = p.index(low + hinge(p.level[low : block + wide]))
             found.append(ChangePoint(at, None, "slope", effect, 1 - 0.5 * MIN_SCORE / float(score[block])))

@@ -4,6 +4,7 @@ import numpy as np
 
 from loganalyst.model import ChangePoint
 from loganalyst.signals.preparedcurve import Prepared, local_noise
+from loganalyst.signals.quantum import ROUNDING_SD
 from loganalyst.signals.robuststatistics import Array, blocks, running_median
 from loganalyst.signals.steadyinterval import rhythm
 
@@ -25,11 +26,11 @@ def spikes(p: Prepared) -> list[ChangePoint]:
     if n < 7:
         return []
     spans = _finest((p.y - p.trend) / p.noise)
-    size, coarse = FOLD, p.y
+    size, coarse, step = FOLD, p.y, p.step
     while n // size >= MIN_COARSE_POINTS:
-        coarse = blocks(coarse, FOLD)
+        coarse, step = blocks(coarse, FOLD), blocks(step, FOLD)
         base = running_median(coarse, 2 * FOLD)
-        z = (coarse - base) / local_noise(coarse, base)
+        z = (coarse - base) / np.maximum(local_noise(coarse, base), ROUNDING_SD * step)
         for start, end, height, limit in _spans(z, _limits(z)[0], size):
             if start > WARM_UP * n and not any(s <= end and start <= e for s, e, _, _ in spans):
                 spans.append((_onset(p, start, size), end, height, limit))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from loganalyst.signals.preparedcurve import even_noise
+from loganalyst.signals.preparedcurve import even_noise, on_scale
+from loganalyst.signals.quantum import ROUNDING_SD, quantum
 from loganalyst.signals.robuststatistics import (
     TINY,
     Array,
@@ -26,6 +27,7 @@ SMALL_SAMPLE = 8.0  # medians at which the limit doubles, because few points est
 OUTLIER_LIMIT = 4.0  # noise units at which single differences are clipped
 MAX_EFFECT = 1e9  # effects are clipped here (curves without any noise)
 MIN_DIFFERENCE = 1e-3  # of the logarithm, or of the curves' bulk: smaller differences come from other hardware
+MIN_DIFFERENCE_IN_STEPS = 1.2  # units of the quantum: rounding alone keeps two curves one unit apart
 
 
 @dataclass(frozen=True)
@@ -127,20 +129,22 @@ def _split(a: Array, b: Array) -> tuple[int, int, float, int | None, int] | None
     """(first point, sign, effect, point from which they differ to the end, sign there) of two finite curves of n
     points.
     """
-    both = even_noise(np.concatenate((a, b)))[0]
+    both, unit = even_noise(np.concatenate((a, b)))
+    step = median(on_scale(max(quantum(a), quantum(b)), both, unit))
+    least = max(MIN_DIFFERENCE, MIN_DIFFERENCE_IN_STEPS * step)
     away = both[: a.size] - both[a.size :]
     size = max(1, -(-away.size // MAX_BLOCKS))
     level = _without_outliers(blocks(away, size))
-    noise = _noise(level)
+    noise = max(_noise(level), ROUNDING_SD * step)
     shortest = min(max(MIN_WINDOW, round(MIN_WINDOW_SHARE * level.size)), level.size)
     min_score = MIN_SCORE * (1 + SMALL_SAMPLE / level.size)
-    windows = _windows(level, noise, shortest, min_score)
+    windows = _windows(level, noise, least, shortest, min_score)
     if not windows:
         return None
     end, start, z = min(windows)
     sign = int(np.sign(z))
     at = _first_point(sign * away, start * size, min(end * size, away.size))
-    tail = _score(level[-shortest:], noise)
+    tail = _score(level[-shortest:], noise, least)
     to_end = int(np.sign(tail)) if abs(tail) > min_score / 2 else 0
     back = _apart_from_block(to_end * level, noise, shortest, min_score) if to_end else None
     if back is None or (to_end == sign and back < end):
@@ -170,20 +174,20 @@ def _noise(level: Array) -> float:
     return max(long_run(level), residual_noise(level) * float(np.sqrt((1 + rho) / (1 - rho))), TINY)
 
 
-def _score(level: Array, noise: float) -> float:
+def _score(level: Array, noise: float, least: float) -> float:
     """The mean in standard errors; 0 if it is too small to count."""
     mean = float(np.mean(level))
-    return mean * float(np.sqrt(level.size)) / noise if abs(mean) > MIN_DIFFERENCE else 0.0
+    return mean * float(np.sqrt(level.size)) / noise if abs(mean) > least else 0.0
 
 
-def _windows(level: Array, noise: float, shortest: int, min_score: float) -> list[tuple[int, int, float]]:
-    """(end, start, z) of the earliest window of each length with a mean beyond `min_score`."""
+def _windows(level: Array, noise: float, least: float, shortest: int, min_score: float) -> list[tuple[int, int, float]]:
+    """(end, start, z) of the earliest window of each length with a mean beyond `min_score` and above `least`."""
     sums = np.append(0.0, np.cumsum(level))
     found: list[tuple[int, int, float]] = []
     width = shortest
     while width <= level.size:
         mean = (sums[width:] - sums[:-width]) / width
-        z = np.where(np.abs(mean) > MIN_DIFFERENCE, mean * np.sqrt(width) / noise, 0.0)
+        z = np.where(np.abs(mean) > least, mean * np.sqrt(width) / noise, 0.0)
         hits = np.flatnonzero(np.abs(z) > min_score)
         if hits.size:
             found.append((int(hits[0]) + width, int(hits[0]), float(z[hits[0]])))

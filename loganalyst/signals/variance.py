@@ -5,11 +5,12 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.bends import edges
 from loganalyst.signals.preparedcurve import Prepared
-from loganalyst.signals.robuststatistics import TINY, Array, median, medians, running_median, spread
+from loganalyst.signals.robuststatistics import TINY, Array, blocks, median, medians, running_median, spread
 
 MIN_SCORE = 4.5  # standard errors
 MIN_NOISE_RATIO = 1.6  # smallest change of the noise that counts
 MAX_BLOCKS = 250
+MIN_CHANGE = 1.0  # mean |second difference| in units of the quantum that says more than rounding does
 WIDTHS = (0.04, 0.08, 0.16)  # shares of the curve, on each side
 
 
@@ -21,7 +22,8 @@ def variance(p: Prepared) -> list[ChangePoint]:
         return []
     changes = np.abs(np.diff(p.y, n=2, append=p.y[-2:]))
     rows = changes[: n // size * size].reshape(-1, size)
-    floor = 1e-3 * median(p.noise)
+    rounding = MIN_CHANGE * blocks(p.step, size)[: len(rows)]
+    floor = np.maximum(1e-3 * median(p.noise), rounding)
     scale = np.log(np.maximum(np.mean(np.minimum(rows, 4 * medians(rows)[:, None]), axis=1), floor))
     noise = np.full(scale.size, max(spread(scale - running_median(scale, 5)), 0.05))
     return [

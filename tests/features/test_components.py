@@ -50,6 +50,18 @@ def test_constant_terms(features_of: FeaturesOf) -> None:
     assert features_of({"loss_a": [0.0] * 5}).values["component_zero_count"] is None
 
 
+def test_a_term_below_its_last_digit_is_not_zero(features_of: FeaturesOf) -> None:
+    """0.02 that falls to 0.000 is small; 1.5 that drops to 0.000 at once is 0, and so is a term that never was more."""
+    small = [round(0.021 * 0.95**i, 3) for i in range(100)]
+    gone = [round(1.5 + 0.001 * (i % 37), 3) for i in range(50)] + [0.0] * 50
+
+    counts = [
+        features_of({"cls_loss": [1.0 / (i + 3) for i in range(100)], "box_loss": term}).values["component_zero_count"]
+        for term in (small, gone, [0.0] * 100)
+    ]
+    assert counts == [0, 1, 1]
+
+
 def test_a_term_that_fell_and_returned_is_not_stuck(features_of: FeaturesOf) -> None:
     """It was learned once; a term that never fell was not."""
     falling = np.geomspace(2.0, 0.02, 100)

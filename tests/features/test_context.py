@@ -11,6 +11,7 @@ from loganalyst.features.context import (
     first_level,
     first_witness,
     last_level,
+    logged_near,
     median,
     ratio,
     tau,
@@ -96,7 +97,7 @@ def test_levels_are_medians_of_finite_values() -> None:
     values = np.array([NAN, 9.0, 1.0, 2.0, *np.arange(20.0)])
 
     assert first_level(values) == 2.0
-    assert last_level(values) == 18.5
+    assert last_level(values) == 19.0
     assert first_level(np.array([NAN])) is None
     assert last_level(np.array([NAN])) is None
 
@@ -120,3 +121,27 @@ def test_tau_is_the_balance_of_ordered_pairs() -> None:
 )
 def test_a_ratio_needs_both_numbers(a: float | None, b: float | None, quotient: float | None) -> None:
     assert ratio(a, b) == quotient
+
+
+def test_the_quantum_of_zeros_is_that_of_their_file(context_of: Callable[..., Context]) -> None:
+    """Zeros show no digits. They count as rounded only if each other curve of the file is."""
+    rounded, exact = [round(2 - 0.0137 * i, 4) for i in range(60)], [1 / (i + 3) for i in range(60)]
+    zeros = [0.0] * 60
+
+    def found(**curves: list[float]) -> float:
+        context = context_of({"lr": zeros, **curves})
+        return context.quantum(context.curves[0])
+
+    assert found(loss=rounded) == 1e-4
+    assert found(loss=rounded, count=[float(i) for i in range(60)]) == 1e-4
+    assert found(loss=rounded, grad_norm=exact) == 0
+    assert found() == 0
+
+
+def test_the_logged_value_near_a_level() -> None:
+    values = np.array([9.0, 8.0, *np.arange(20.0), NAN])
+
+    assert logged_near(values, 18.6) == 19.0
+    assert logged_near(values, 8.0) == 18.0  # of the last tenth only
+    assert logged_near(values, None) is None
+    assert logged_near(np.array([NAN]), 1.0) == 1.0

@@ -21,6 +21,14 @@ def test_largest_latent_divergence(features_of: FeaturesOf) -> None:
     assert features_of({"recon": [1.0] * 20}).values["kl_max"] is None
 
 
+def test_a_divergence_that_is_printed_as_zero(features_of: FeaturesOf) -> None:
+    """With one decimal it may be 0.049 nats, which is not known; with three it is nearly 0."""
+    fall = [2.21 * 0.9**i for i in range(100)]
+
+    assert features_of({"kl_loss": [round(x, 1) for x in fall]}).values["kl_last"] is None
+    assert features_of({"kl_loss": [round(x, 3) for x in fall]}).values["kl_last"] == 0.0
+
+
 def test_discriminator_and_generator_levels(features_of: FeaturesOf) -> None:
     """Levels of both losses."""
     row = features_of({"D_loss": [1.0] * 50 + [0.001] * 50, "G_loss": [1.0] * 50 + [9.0] * 50})

@@ -85,6 +85,16 @@ def test_single_high_norms_differ_from_an_explosion(features_of: Callable[..., F
     assert [r["grad_norm_high_run"] for r in rows] == [1, 20, 0]
 
 
+def test_a_norm_that_is_printed_as_zero(features_of: FeaturesOf) -> None:
+    """Among norms like 0.004 a 0.000 is not known to be 0; among norms like 1.2 it is."""
+    small = [round(0.0052 * 0.98**i, 3) for i in range(200)]
+    large = [round(1.2 + 0.001 * (i % 97), 3) for i in range(100)] + [0.0] * 100
+    unknown, known = features_of({"grad_norm": small}).values, features_of({"grad_norm": large}).values
+
+    assert [unknown[f"grad_norm_{name}"] for name in ("zero_share", "last", "shrink_ratio")] == [None, None, None]
+    assert [known[f"grad_norm_{name}"] for name in ("zero_share", "last", "shrink_ratio")] == [0.5, 0.0, 0.0]
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert gradients.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

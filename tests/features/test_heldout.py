@@ -61,6 +61,15 @@ def test_held_out_losses_that_stop_changing(features_of: FeaturesOf) -> None:
     assert features_of({"loss": [2.0] * 10, "val_loss": moving}).values["val_still_count"] == 1
 
 
+def test_rounded_losses_that_come_to_rest_do_not_stop(features_of: FeaturesOf) -> None:
+    """A decay that falls below its last digit repeats; a loss that changed by ten digits until then has stopped."""
+    rest = [round(0.34217 + 1.2 * 0.6**i, 4) for i in range(40)]
+    stop = [round(0.34217 + 1.2 * 0.6 ** min(i, 5), 4) for i in range(40)]
+
+    assert features_of({"val_loss": rest}).values["val_still_count"] is None
+    assert features_of({"val_loss": stop}).values["val_still_count"] == 35
+
+
 def test_held_out_accuracy_above_training(features_of: FeaturesOf) -> None:
     """Five points above training throughout, in per cent and as shares."""
     for unit in (1, 100):

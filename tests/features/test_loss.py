@@ -71,14 +71,6 @@ def test_ends_and_bursts_of_short_losses(
     assert row["train_loss_burst_ratio"] == (None if burst is None else pytest.approx(burst))
 
 
-def test_a_lasting_zero(features_of: FeaturesOf) -> None:
-    """Exactly 0 to the end is an event with its step; a single 0 is not."""
-    row = features_of({"loss": [*DECAY[:50], *[0.0] * 20]})
-
-    assert (row.values["train_loss_zero_count"], row.values["train_loss_zero_step"]) == (1, 50)
-    assert features_of({"loss": [*DECAY[:50], 0.0, *DECAY[51:]]}).values["train_loss_zero_count"] == 0
-
-
 @pytest.mark.parametrize("points", [12, 1200])
 def test_the_standard_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
     """That of a fitted line: equal to the noise for twelve values, a tenth of it for a hundred times as many."""
@@ -86,21 +78,25 @@ def test_the_standard_error_of_a_fall(features_of: FeaturesOf, points: int) -> N
     row = features_of({"loss": values.tolist()}).values
 
     noise = row["train_loss_noise_relative"] * row["train_loss_last"] / float(np.median(values[:3]))
-    assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5)
+    assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5, rel=1e-3)
 
 
-def test_a_loss_that_reaches_zero_gradually(features_of: FeaturesOf) -> None:
-    """A hinge loss, or one rounded to three digits, reaches 0; a loss that is cut off does not."""
-    name = "train_loss_before_zero_share"
-    rounded = np.round(0.01 * np.exp(-np.arange(60) / 5), 3).tolist()
+def test_ratios_of_rounded_losses_are_the_least_possible(features_of: FeaturesOf) -> None:
+    """0.02 beside 0.01 may be 0.015 beside 0.0149: no spike and no burst."""
+    flat = [round(0.3 * math.exp(-i / 9), 2) for i in range(40)] + [0.01] * 20 + [0.02] + [0.01] * 20
+    row = features_of({"loss": flat}).values
 
-    assert features_of({"loss": [*DECAY[:50], *[0.0] * 20]}).values[name] == pytest.approx(
-        np.median(DECAY[45:50]) / np.median(DECAY[:3])
-    )
-    assert features_of({"loss": rounded}).values[name] == 0.0
-    assert features_of({"loss": DECAY}).values[name] is None
-    assert features_of({"loss": [6.2645, *[0.0] * 9]}).values[name] == 1.0
-    assert features_of({"loss": [0.01, *[0.0] * 9]}).values[name] == 0.0
+    assert row["train_loss_late_spike_ratio"] == pytest.approx(1.0)
+    assert row["train_loss_rise_ratio"] == pytest.approx(1.0)
+
+
+def test_the_last_and_the_best_loss_are_logged_values(features_of: FeaturesOf) -> None:
+    """A level lies between two values; the report shows one of them."""
+    values = (2 + np.random.default_rng(5).standard_normal(100)).tolist()
+    row = features_of({"loss": values}).values
+
+    assert row["train_loss_last"] in values[-10:]
+    assert row["train_loss_best"] == values[row["train_loss_best_step"]]
 
 
 def test_the_first_value_relative_to_the_first_level(features_of: FeaturesOf) -> None:

@@ -43,6 +43,34 @@ def test_rewards_of_random_actions_are_no_gain(features_of: FeaturesOf, epsilon:
     assert found["reward_last"] == 13.0
 
 
+def test_an_entropy_that_is_printed_as_zero(features_of: FeaturesOf) -> None:
+    """0.00 after 0.06 may be a twelfth of it; 0.0000 after 0.69 is next to nothing."""
+    rewards = [float(i % 7) for i in range(100)]
+    coarse = [round(0.06 * 0.95**i, 2) for i in range(100)]
+    fine = [round(0.69 * 0.85**i, 4) for i in range(100)]
+
+    assert features_of({"reward": rewards, "entropy": coarse}).values["entropy_last_share"] == pytest.approx(1 / 12)
+    assert features_of({"reward": rewards, "entropy": fine}).values["entropy_last_share"] < 1e-3
+
+
+def test_rounded_rewards_that_repeat_by_chance(features_of: FeaturesOf) -> None:
+    """Rewards near 0.91 with two decimals repeat; rewards of 500.0 at each episode do not by chance."""
+    noise = np.random.default_rng(2).standard_normal(100)
+    near, top = [round(0.91 + 0.01 * x, 2) for x in noise], [*range(400, 450), *[500] * 50]
+
+    assert features_of({"reward": near}).values["reward_constant_share"] is None
+    assert features_of({"reward": top}).values["reward_constant_share"] == 1.0
+
+
+def test_zero_advantages_with_few_decimals(features_of: FeaturesOf) -> None:
+    """0.00 among advantages of 0.01 is not known to be 0; 0.00 among advantages of 1 is."""
+    small = [round(0.02 * abs(x), 2) for x in np.random.default_rng(2).standard_normal(100)]
+    large = [round(1.5 + 0.01 * (i % 53), 2) for i in range(50)] + [0.0] * 50
+
+    assert features_of({"advantages": small}).values["advantage_zero_share"] is None
+    assert features_of({"advantages": large}).values["advantage_zero_share"] == 1.0
+
+
 def test_entropy_lost_early(features_of: FeaturesOf) -> None:
     """The share of the run after it fell below 2 %; the sign of an entropy loss does not matter."""
     row = features_of({"entropy_loss": [*[-0.7] * 10, *[-0.001] * 90]})

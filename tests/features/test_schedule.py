@@ -22,6 +22,19 @@ def test_rates_from_log_and_config(features_of: FeaturesOf) -> None:
     assert features_of({"loss": DECAY}, {"precision": "BF16-mixed"}).values["config_precision"] == "bf16-mixed"
 
 
+def test_a_rate_that_is_printed_as_zero(features_of: FeaturesOf) -> None:
+    """Below half of the last digit it is not known, so it is neither 0 nor exhausted. The config may know it."""
+    loss = [round(2 - 0.0037 * i, 4) for i in range(200)]
+    rate = [round(0.0003 * (1 - i / 200), 4) for i in range(200)]
+    falling = features_of({"loss": loss, "lr": rate}).values
+    zero = features_of({"loss": loss, "lr": [0.0] * 200}, config={"lr": 2e-5}).values
+    exact = features_of({"loss": [x / 3 for x in loss], "lr": [0.0] * 200}).values
+
+    assert (falling["lr_exhausted_count"], falling["lr_last_share"], falling["lr_cut_at_share"]) == (None, None, None)
+    assert (zero["lr_peak"], zero["lr_points"]) == (2e-5, None)
+    assert (exact["lr_peak"], exact["lr_exhausted_count"]) == (0.0, 0)
+
+
 def test_the_gain_after_a_cut_of_the_rate(features_of: FeaturesOf) -> None:
     """A loss that falls only after the cut was held back by the rate."""
     held = [10.0] * 60 + np.linspace(10, 5, 40).tolist()

@@ -4,7 +4,7 @@ Names are matched whole, in lower case, with blanks and hyphens as underscores. 
 a metric. A second counter, or a `time` that holds durations, remains a metric.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -13,12 +13,18 @@ from loganalyst.model import SCHEMAS, Time, constant, table
 from loganalyst.sources.files.constantcolumns import Constants
 
 STEPS = (
-    *("step", "steps", "global_step", "_step", "trainer/global_step", "iteration", "iter", "iters", "itr"),
-    *("iterations", "time/total_timesteps", "total_timesteps", "timesteps_total", "timesteps", "num_timesteps"),
-    *("train/global_step", "num_env_steps_sampled", "total_env_steps", "env_steps", "total_steps", "current_steps"),
-    *("training_iteration", "num_updates", "n_iter", "update", "updates", "consumed_samples", "samples", "batch"),
-    *("misc/total_timesteps", "timestepssofar", "totalenvinteracts", "misc/nupdates", "nupdates"),
-    *("batch_idx", "batches", "episode", "episodes", "round", "generation", "frame", "frames", "index"),
+    *("step", "steps", "global_step", "_step", "trainer/global_step", "train/global_step", "current_steps"),
+    *("time/total_timesteps", "total_timesteps", "timesteps_total", "timesteps", "num_timesteps"),
+    *("misc/total_timesteps", "timestepssofar", "timesteps_so_far", "totalenvinteracts", "totalenvsteps"),
+    *("num_env_steps_sampled_lifetime", "num_env_steps_sampled", "total_env_steps", "env_steps", "total_steps"),
+    *("iteration", "iter", "iters", "itr", "iterations", "training_iteration", "n_iter", "frame", "frames"),
+    *("num_updates", "update", "updates", "misc/nupdates", "nupdates", "consumed_samples", "samples", "batch"),
+    *("batch_idx", "batches", "episode", "episodes", "round", "generation", "index"),
+)
+# ends of names that count steps, wherever they are logged: total/steps, Misc/TotalEnvSteps, Diagnostics/CumSteps
+STEP_ENDS = (
+    *("step", "steps", "global_step", "total_steps", "total_timesteps", "timesteps", "env_steps", "totalenvsteps"),
+    *("totalenvinteracts", "cumsteps", "num_steps_total", "num_env_steps", "iteration", "iter", "itr", "num_updates"),
 )
 EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "ep")
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
@@ -36,6 +42,7 @@ _FORMATS = (
 MIN_WHOLE_SHARE = 0.9  # of the values of a counter are whole numbers
 MAX_ROWS_TOO_FEW = 2  # rows do not show whether a column rises
 MAX_BACKWARD_SHARE = 0.2  # of the rows of a counter have a lower value than the row before
+MIN_CLIMBING_SHARE = 0.5  # of the rows of a counter in a group have a higher value than the row before
 _POINT = ["session", "line", "step", "epoch", "time"]
 
 
@@ -49,6 +56,12 @@ def matching(names: Iterable[str], among: Collection[str]) -> list[str]:
     order = {name: place for place, name in enumerate(among)}
     found = [name for name in names if normalised(name) in order]
     return sorted(found, key=lambda name: order[normalised(name)])
+
+
+def _ending(names: Iterable[str], among: Sequence[str]) -> list[str]:
+    """The `names` in groups, such as `total/steps`, whose last part occurs in `among`, in the order of `among`."""
+    ends = {name: normalised(name).rpartition("/")[2] for name in names if "/" in name}
+    return sorted((name for name, end in ends.items() if end in among), key=lambda name: among.index(ends[name]))
 
 
 def times(column: pl.Series) -> pl.Series:
@@ -122,6 +135,9 @@ class Axes:
         rising = [name for name in steps if _rises(columns[name])]
         counting = [n for n in steps if _counts(columns[n], columns.get(epoch or ""))]
         step = next((n for n in counting if n in rising or not (rising and _wanders(columns[n]))), None)
+        step = step or next(
+            (n for n in _ending(numbers, STEP_ENDS) if _climbs(columns[n]) and _whole(columns[n])), None
+        )
         if step is None and steps and epoch is None and not _whole(columns[steps[0]]):
             epoch = steps[0]
         if step is None and epoch is not None and _whole(columns[epoch]):
@@ -294,6 +310,12 @@ def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
 def _rises(step: pl.Series) -> bool:
     """Whether every row has a higher value than the row before."""
     return len(step) > MAX_ROWS_TOO_FEW and bool((step.diff().drop_nulls() > 0).all()) and not step.null_count()
+
+
+def _climbs(step: pl.Series) -> bool:
+    """Whether no row has a lower value than the row before, and most have a higher one."""
+    change = step.drop_nulls().diff().drop_nulls()
+    return len(step) > MAX_ROWS_TOO_FEW and bool((change >= 0).all() and (change > 0).mean() > MIN_CLIMBING_SHARE)  # type: ignore[operator]
 
 
 def _wanders(step: pl.Series) -> bool:

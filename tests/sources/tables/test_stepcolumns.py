@@ -1,6 +1,9 @@
 """The step, epoch and time of logged rows."""
 
+import re
+
 import polars as pl
+import pytest
 
 from loganalyst.sources.tables import stepcolumns
 from loganalyst.sources.tables.stepcolumns import Axes
@@ -36,6 +39,53 @@ def test_choose():
     assert Axes.choose({"step": numbers(0.5, 1.5, 2.5)}).epoch == "step"
     assert Axes.choose({"epoch": rising, "loss": length}).step == "epoch"
     assert Axes.choose({"loss": length}).step is None
+
+
+# columns as the programs write them: what counts steps, and counters that count less
+REAL_TABLES = {
+    # openai/baselines, ddpg/ddpg.py
+    "total/steps": "obs_rms_mean rollout/episode_steps rollout/return total/episodes total/epochs total/steps",
+    # openai/baselines, ppo2/ppo2.py
+    "misc/total_timesteps": "eprewmean fps loss/approxkl misc/nupdates misc/serial_timesteps misc/total_timesteps",
+    # openai/baselines, trpo_mpi/trpo_mpi.py
+    "TimestepsSoFar": "EpLenMean EpRewMean EpThisIter EpisodesSoFar TimestepsSoFar TimeElapsed",
+    # openai/baselines, a2c/a2c.py
+    "total_timesteps": "explained_variance fps nupdates policy_entropy total_timesteps value_loss",
+    # openai/baselines, deepq/deepq.py
+    "steps": "episodes mean_100_episode_reward steps",
+    # DLR-RM/stable-baselines3, common/on_policy_algorithm.py
+    "time/total_timesteps": "rollout/ep_rew_mean time/iterations time/total_timesteps train/n_updates",
+    # ray-project/ray, rllib/algorithms/algorithm.py
+    "timesteps_total": "episode_reward_mean episodes_total timesteps_total training_iteration num_env_steps_sampled",
+    # openai/spinningup, spinup/algos/pytorch/ppo/ppo.py
+    "TotalEnvInteracts": "Epoch AverageEpRet EpLen TotalEnvInteracts LossPi Time",
+    # rlworkgroup/garage, src/garage/_functions.py and trainer.py
+    "TotalEnvSteps": "Evaluation/AverageReturn Evaluation/Iteration TotalEnvSteps",
+    # astooke/rlpyt, rlpyt/runners/minibatch_rl.py
+    "Diagnostics/CumSteps": "Diagnostics/Iteration Diagnostics/CumSteps Diagnostics/CumUpdates ReturnAverage",
+    # lcswillems/rl-starter-files, scripts/train.py
+    "frames": "update frames FPS duration return_mean entropy",
+}
+
+
+@pytest.mark.parametrize("counter", REAL_TABLES)
+def test_the_column_that_counts_steps_is_the_step(counter: str) -> None:
+    """Environment steps go before updates, iterations, episodes, epochs and the numbers of the rows."""
+    slow, fast, other = numbers(1, 2, 3, 4), numbers(2000, 4000, 6000, 8000), numbers(0.1, 0.4, 0.2, 0.3)
+    counts = re.compile("(?i)updates?$|iterations?$|episodes(_total|sofar)?$|epochs?$")  # total/episodes, EpisodesSoFar
+    names = REAL_TABLES[counter].split()
+    columns = {name: fast if name == counter else slow if counts.search(name) else other for name in names}
+
+    axes = Axes.choose(columns)
+
+    assert axes.step == counter
+    assert axes.place(columns, 4)["step"].to_list() == [2000, 4000, 6000, 8000]
+
+
+def test_a_name_in_a_group_counts_steps_only_if_it_rises() -> None:
+    """Lengths and fractions are no counters."""
+    assert Axes.choose({"rollout/steps": numbers(200, 180, 190, 200), "loss": numbers(1, 2, 1, 2)}).step is None
+    assert Axes.choose({"time/steps": numbers(0.5, 1.5, 2.5, 3.5), "loss": numbers(1, 2, 1, 2)}).step is None
 
 
 def test_steps_that_restart_in_each_epoch():

@@ -23,8 +23,11 @@ _RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇�
 # `| loss | 0.5 |`: indent, key and value
 _ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"  # `0.5`, `-1e-5`, `nan`
-_STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
-_RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
+_STEPS = (
+    *("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "misc/total_timesteps"),
+    *("total/steps", "timestepssofar", "totalenvinteracts", "totalenvsteps", "iterations", "iteration"),
+)
+_RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "misc/nupdates", "samples"))}
 _BAR = r":?\s+[0-9]+%\|.*$"  # `: 37%|███ | 3/8`
 # `Epoch  box_loss  cls_loss`, `Class Images P R`
 _NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
