@@ -217,9 +217,16 @@ def _sum_of_terms(found: list[Curve], role: Role) -> list[Curve]:
     return [replace(shared[0], metric=name, role=role, values=np.sum([c.weight * c.values for c in shared], axis=0))]
 
 
-def metrics(all_curves: list[Curve], roles: Roles) -> tuple[Metric, ...]:
-    """Every metric with its role, for the report."""
+def metrics(all_curves: list[Curve], reasons: Mapping[str, str]) -> tuple[Metric, ...]:
+    """Every metric with its role and the reason for it, for the report."""
     return tuple(
-        Metric(c.metric, c.role.name, why, len(c.values), len(c.values) - int(np.count_nonzero(np.isfinite(c.values))))
-        for c, (_, why) in ((c, roles.get(c.metric) or roles[c.metric.removeprefix("-")]) for c in all_curves)
+        Metric(
+            c.metric,
+            c.role.name,
+            reasons.get(c.metric) or reasons[c.metric.removeprefix("-")],
+            len(c.values),
+            len(c.values) - int(np.count_nonzero(np.isfinite(c.values))),
+            c.role_confidence,
+        )
+        for c in all_curves
     )
