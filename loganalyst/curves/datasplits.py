@@ -7,7 +7,7 @@ import numpy as np
 
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import names_split, normalise
+from loganalyst.curves.roles import measure, names_held_out, names_split, normalise
 from loganalyst.model import Curve
 
 HELD_OUT = {  # by the role of a metric that does not say its data: the role of the same measure on held-out data
@@ -16,6 +16,10 @@ HELD_OUT = {  # by the role of a metric that does not say its data: the role of 
     "train_accuracy": "val_accuracy",
     "train_perplexity": "val_perplexity",
 }
+SCORES = (
+    "val_score",
+    "val_error_rate",
+)  # roles of names that do not say their data, because they are held out as a rule
 MIN_ABOVE = 0.9  # share of points at which a held-out loss lies above the training loss
 MIN_SHARED = 4  # steps that two metrics share, to compare them
 MIN_POINTS_OF_OTHERS = 10  # points of the longest curve, where one point is a final value
@@ -23,13 +27,23 @@ MIN_DIFFERING = 0.5  # share of points at which two metrics of the same steps di
 
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
-    """The metrics of held-out data among those whose names do not say of which data they are."""
+    """The metrics whose names do not say of which data they are, with the role that other witnesses show."""
     near = [c for c in found if claims[c.metric].role.name in HELD_OUT]
     asked = [c for c in near if not names_split(c.metric)]
     of_training = [c for c in near if names_split(c.metric) and claims[c.metric].role.name != "loss_component"]
     longest = max((c.values.size for c in found), default=0)
     once = [c for c in asked if c.values.size == 1 and longest >= MIN_POINTS_OF_OTHERS]
-    return dict(_final(once, claims)) | dict(_by_training(asked, of_training, claims)) | dict(_by_file(asked, claims))
+    by_training = dict(_by_training(asked, of_training, claims))
+    return dict(_by_held_out(claims)) | dict(_final(once, claims)) | by_training | dict(_by_file(asked, claims))
+
+
+def _by_held_out(claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Scores of the training data: the run logs the same score with a word for held-out data, as Keras does."""
+    scores = {metric: found for metric, found in claims.items() if found.role.name in SCORES}
+    held_out = {measure(metric) for metric in scores if names_held_out(metric)}
+    for metric, found in scores.items():
+        if not names_split(metric) and measure(metric) in held_out:
+            yield metric, claim("other", f"{found.why}, but held out under another name", 1.0)
 
 
 def _final(once: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

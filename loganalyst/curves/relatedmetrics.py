@@ -40,7 +40,7 @@ def _copied(copy: Claim, model: Claim, name: str) -> Claim:
 
 def _nameless(found: Sequence[Curve], claims: Claims, models: Sequence[Curve]) -> Iterator[tuple[Curve, Curve]]:
     """Metrics of no or an unsure role that equal a metric of a judged role, point by point."""
-    by_ends = {_ends(c): c for c in models if claims[c.metric].role.judged and _varies(c.values)}
+    by_ends = {_ends(c): c for c in reversed(models) if claims[c.metric].role.judged and _varies(c.values)}
     for curve in found:
         if claims[curve.metric].unsure or claims[curve.metric].role.name == "other":
             model = by_ends.get(_ends(curve))

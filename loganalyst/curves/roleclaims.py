@@ -20,11 +20,16 @@ class Claim(NamedTuple):
 
     @property
     def unsure(self) -> bool:
-        """Whether rules that stand on it may state little (`sure_role` in `rules/verdicts.yaml`)."""
-        return self.confidence is not None and self.confidence < verdict_limit("sure_role")
+        """Whether nothing confirms the role."""
+        return is_unsure(self.confidence)
 
 
 Claims: TypeAlias = Mapping[str, Claim]  # by metric
+
+
+def is_unsure(confidence: float | None) -> bool:
+    """Whether rules that stand on such a role are limited (`sure_role` in `rules/verdicts.yaml`)."""
+    return confidence is not None and confidence < verdict_limit("sure_role")
 
 
 def claim(role: str, why: str, confidence: float) -> Claim:

@@ -17,6 +17,7 @@ __all__ = [
     "all_roles",
     "assign",
     "corrected",
+    "measure",
     "names_held_out",
     "names_split",
     "normalise",
@@ -192,6 +193,16 @@ def names_split(name: str) -> bool:
     return not (_TRAINING_WORDS | role_file().words["val"]).isdisjoint(_split_words(name))
 
 
+def measure(name: str) -> str:
+    """The normalised name without words for training or held-out data.
+
+    >>> measure("val/precision"), measure("precision")
+    ('precision', 'precision')
+    """
+    splits = _TRAINING_WORDS | role_file().words["val"]
+    return "_".join(word for word in _split_words(name) if word not in splits)
+
+
 def names_held_out(name: str) -> bool:
     """Whether a name has a word for held-out data.
 
@@ -260,13 +271,16 @@ def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[R
 
 
 def _named_sets(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
-    """Roles of names that mean nothing alone but are all present together."""
-    there = set(metrics)
-    found = [named for named in role_file().sets if there.issuperset(named)]
+    """Roles of names that mean nothing alone but are all present together, in any case of their letters."""
+    there: dict[str, list[str]] = {}
+    for metric in metrics:
+        there.setdefault(metric.lower(), []).append(metric)
+    found = [named for named in role_file().sets if there.keys() >= named.keys()]
     return {
         m: (all_roles()[role], f"logged together with {', '.join(named)}")
         for named in found
-        for m, role in named.items()
+        for name, role in named.items()
+        for m in there[name]
     }
 
 

@@ -1,14 +1,18 @@
 """Values that a role cannot have: a share above 100 %, a loss term that is a count or dwarfs the total."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.curves.roleclaims import Claims, claim
+from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import Entry, role_file
+from loganalyst.curves.roles import MEASURE_WORDS, normalise
 from loganalyst.model import Curve
 
+LOSSES = ("train_loss", "val_loss", "loss_component", "val_loss_component")
+NEVER_NEGATIVE = MEASURE_WORDS - {"nll"}  # a density above 1 makes a negative log-likelihood
 MAX_SAMPLED = 64  # points of a curve that are looked at, evenly spaced
 MAX_OUTSIDE = 0.1  # share of values outside the range that glitches of a log may explain
 MIN_COUNT = 2.0  # median of whole numbers from which they are counts; 0 and 1 may be rounded losses
@@ -23,11 +27,22 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     asked = [(c, entry, _sampled(c)) for c, entry in proposed if entry and (entry.range or entry.total)]
     totals = _totals(found, claims, {entry.total for _, entry, _ in asked if entry.total})
     changed = {c.metric: _contradiction(entry, values, totals) for c, entry, values in asked if values.size}
-    return {
+    contradicted = {
         metric: claim(role, f"{claims[metric].why}, but {why}", role_file().certainty.named)
         for metric, (role, why) in changed.items()
         if why
     }
+    return contradicted | dict(_negative_measures(found, claims))
+
+
+def _negative_measures(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Losses named after a measure that cannot be negative, such as scikit-learn's `neg_mean_squared_error`."""
+    losses = [c for c in found if claims[c.metric].role.name in LOSSES]
+    measures = [c for c in losses if NEVER_NEGATIVE.intersection(normalise(c.metric).split("_"))]
+    for curve in measures:
+        values = _sampled(curve)
+        if values.size and _outside(values, 0.0, math.inf):
+            yield curve.metric, claim("other", f"{claims[curve.metric].why}, but its values are negative", 1.0)
 
 
 def _sampled(curve: Curve) -> NDArray[np.float64]:
@@ -53,9 +68,9 @@ def _contradiction(
     if entry.range and _outside(values, *entry.range):
         low, high = entry.range
         return entry.otherwise, f"values are not within {low:g} and {high:g}"
-    if entry.total and _counts(values):
-        return "instance_count", "values are whole numbers"
     total = totals.get(entry.total or "")
+    if entry.total and _counts(values) and (total is None or not _whole(total)):
+        return "instance_count", "values are whole numbers"
     if total is not None and total.size and _dwarfs(values, total):
         return entry.otherwise, "it dwarfs the total"
     return "", ""
@@ -69,8 +84,11 @@ def _outside(values: NDArray[np.float64], low: float, high: float) -> bool:
 
 def _counts(values: NDArray[np.float64]) -> bool:
     """Whether all values are whole numbers, and large and different enough for a count."""
-    whole = bool((values == np.rint(values)).all())
-    return whole and float(np.median(values)) >= MIN_COUNT and np.unique(values).size >= MIN_COUNTS
+    return _whole(values) and float(np.median(values)) >= MIN_COUNT and np.unique(values).size >= MIN_COUNTS
+
+
+def _whole(values: NDArray[np.float64]) -> bool:
+    return bool((values == np.rint(values)).all())
 
 
 def _dwarfs(term: NDArray[np.float64], total: NDArray[np.float64]) -> bool:

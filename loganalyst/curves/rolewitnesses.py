@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 from loganalyst.curves import datasplits, relatedmetrics, rolecompany, rolevalues, termsums
 from loganalyst.curves.roleclaims import Claim, Claims, claim, named
+from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import turned
 from loganalyst.model import Curve, Role
 
 _Check: TypeAlias = Callable[[Sequence[Curve], Claims], Claims]
 _CHECKS: tuple[_Check, ...] = (
-    rolevalues.changes,
     relatedmetrics.changes,
     datasplits.changes,
     termsums.changes,
@@ -38,12 +38,16 @@ def weighed(
     sure = {*known, *stated}
     claims = {metric: named(role, why, sure=metric in sure) for metric, (role, why) in proposed.items()}
     with_values = [curve for curve in found if curve.values.size]
-    for check in _CHECKS:
-        claims |= _unless(sure, check(with_values, claims))
+    claims |= _unless(sure, rolevalues.changes(with_values, claims))
     claims |= _unless(sure, rolecompany.changes(claims, settings))
+    for check in _CHECKS:  # after the company, because a doubted role takes that of a metric with the same values
+        claims |= _unless(sure, check(with_values, claims))
     present = {c.role.name for c in claims.values() if not c.unsure}
     turns = turned({metric: (c.role, c.why) for metric, c in claims.items() if metric not in stated}, present)
-    return claims | {m: claim(role.name, why, claims[m].confidence or 1.0) for m, (role, why) in turns.items()}
+    certain = role_file().certainty.named
+    return claims | {
+        m: claim(role.name, why, max(claims[m].confidence or 1.0, certain)) for m, (role, why) in turns.items()
+    }
 
 
 def _unless(sure: Collection[str], changed: Claims) -> dict[str, Claim]:

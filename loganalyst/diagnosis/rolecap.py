@@ -21,15 +21,15 @@ def limited(judged: Mapping[str, "Judged"], answers: Answers, catalogue: Catalog
     """Every rule by id. A cause has at most the confidence `unsure_role_cap` if all its direct evidence, or all its
     symptoms, stand on metrics of unsure roles.
     """
-    unsure = _unsure(answers)
+    unsure = _unsure(answers, catalogue)
     return {id_: _capped(j, answers, catalogue, unsure) for id_, j in judged.items()} if unsure else dict(judged)
 
 
-def _unsure(answers: Answers) -> Mapping[str, str]:
-    """The features that stand on a metric of an unsure role, and the name of the metric or of the feature."""
+def _unsure(answers: Answers, catalogue: Catalogue) -> Mapping[str, str]:
+    """The features that stand on a metric of an unsure role, and the metric or its role."""
     least = verdict_limit("sure_role")
-    seen = {f: w for f, w in answers.witnesses.items() if w.role_confidence is not None and w.role_confidence < least}
-    return {feature: witness.metric or feature for feature, witness in seen.items()}
+    witnesses = ((f, w) for f, w in answers.witnesses.items() if (w.role_confidence or 1.0) < least)
+    return {f: w.metric or f"the {catalogue.declared[f].needs}" for f, w in witnesses}
 
 
 def _capped(judged: "Judged", answers: Answers, catalogue: Catalogue, unsure: Mapping[str, str]) -> "Judged":
@@ -46,7 +46,7 @@ def _capped(judged: "Judged", answers: Answers, catalogue: Catalogue, unsure: Ma
     doubtful = next((on for on in (_metrics(direct, unsure), _metrics(symptoms, unsure)) if on), ())
     if not doubtful:
         return judged
-    why = f"not sure what {' and '.join(doubtful)} means: at most {cap:.0%}"
+    why = f"nothing confirms the role of {' and '.join(doubtful)}: at most {100 * cap:.0f} %"
     return replace(judged, confidence=cap, limits=(*judged.limits, why))
 
 

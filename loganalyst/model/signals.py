@@ -35,7 +35,8 @@ OF_FILE = "::"  # in the name of a metric: separates the name of its file, if se
 class Metric:
     """A metric of a run, with its role and the reason (the pattern or the user's correction).
 
-    `role_confidence` is the probability that the role is right, 0 to 1; None where no role is known.
+    `role_confidence` is the probability that the role is right, 0 to 1; None where no role is known. If `role_unsure`,
+    nothing confirms the role.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Metric:
     points: int
     nonfinite: int
     role_confidence: float | None = None
+    role_unsure: bool = False
 
 
 @dataclass(frozen=True, repr=False)

@@ -284,7 +284,7 @@ def _artifacts() -> Json:
     return object_(
         ("files",),  # younger than the schema
         files=listed(TEXT, "Files that were written: the report itself, where -o names one."),
-        metrics=listed(object_of(Metric, optional=("role_confidence",), role_confidence=or_null(SHARE))),
+        metrics=listed(object_of(Metric, optional=("role_confidence", "role_unsure"), role_confidence=or_null(SHARE))),
         findings=listed(finding, "Changes in the curves, the most significant first."),
         findings_total=INTEGER,
         features=by_name(VALUE, "Every known feature, by name; meanings: loganalyst show RUN --features."),
