@@ -22,7 +22,7 @@ SCORES = (
 )  # roles of names that do not say their data, because they are held out as a rule
 MIN_ABOVE = 0.9  # share of points at which a held-out loss lies above the training loss
 MIN_SHARED = 4  # steps that two metrics share, to compare them
-MIN_POINTS_OF_OTHERS = 10  # points of the longest curve, where one point is a final value
+MIN_POINTS_OF_OTHERS = 10  # points of the longest judged curve, where one point is a final value
 MIN_DIFFERING = 0.5  # share of points at which two metrics of the same steps differ if they are two
 
 
@@ -31,9 +31,9 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     near = [c for c in found if claims[c.metric].role.name in HELD_OUT]
     asked = [c for c in near if not names_split(c.metric)]
     of_training = [c for c in near if names_split(c.metric) and claims[c.metric].role.name != "loss_component"]
-    longest = max((c.values.size for c in found), default=0)
+    longest = max((c.values.size for c in found if claims[c.metric].role.judged), default=0)
     once = [c for c in asked if c.values.size == 1 and longest >= MIN_POINTS_OF_OTHERS]
-    by_training = dict(_by_training(asked, of_training, claims))
+    by_training = dict(_by_training(asked, of_training, claims)) | dict(_by_neighbour(found, of_training, claims))
     return dict(_by_held_out(claims)) | dict(_final(once, claims)) | by_training | dict(_by_file(asked, claims))
 
 
@@ -44,6 +44,16 @@ def _by_held_out(claims: Claims) -> Iterator[tuple[str, Claim]]:
     for metric, found in scores.items():
         if not names_split(metric) and measure(metric) in held_out:
             yield metric, claim("other", f"{found.why}, but held out under another name", 1.0)
+
+
+def _by_neighbour(found: Sequence[Curve], of_training: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Metrics named only after held-out data, as in `accuracy Train=96 Val=83`: the measure is the neighbour's."""
+    for curve in found:
+        if claims[curve.metric].role.name == "other" and names_held_out(curve.metric) and not measure(curve.metric):
+            twins = [c for c in of_training if np.array_equal(c.steps, curve.steps)]
+            if len(twins) == 1:
+                role = HELD_OUT[claims[twins[0].metric].role.name]
+                yield curve.metric, claim(role, f"logged with {twins[0].metric}", role_file().certainty.doubted)
 
 
 def _final(once: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

@@ -39,12 +39,12 @@ def claim(role: str, why: str, confidence: float) -> Claim:
 
 def named(role: Role, why: str, *, sure: bool) -> Claim:
     """What a name proposes; `sure` if the trainer or the user says it."""
-    return claim(role.name, why, 1.0 if sure else role_file().certainty.named)._replace(role=role)
+    return Claim(role, why, None if role.name == "other" else 1.0 if sure else role_file().certainty.named)
 
 
 def doubted(found: Claim, why: str) -> Claim:
     """The same role without the witness that it needs."""
-    return claim(found.role.name, f"{found.why}, {why}", role_file().certainty.doubted)._replace(role=found.role)
+    return Claim(found.role, f"{found.why}, {why}", role_file().certainty.doubted)
 
 
 def confirmed(found: Claim, why: str) -> Claim:

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import Entry, role_file
-from loganalyst.curves.roles import MEASURE_WORDS, normalise
+from loganalyst.curves.roles import MEASURE_WORDS, measure, normalise
 from loganalyst.model import Curve
 
 LOSSES = ("train_loss", "val_loss", "loss_component", "val_loss_component")
+ACCURACY_OF = {"train_loss": "train_accuracy", "val_loss": "val_accuracy"}
 NEVER_NEGATIVE = MEASURE_WORDS - {"nll"}  # a density above 1 makes a negative log-likelihood
 MAX_SAMPLED = 64  # points of a curve that are looked at, evenly spaced
 MAX_OUTSIDE = 0.1  # share of values outside the range that glitches of a log may explain
+MIN_PER_CENT = 10.0  # last value from which a rising metric between 0 and 100 is no loss
 MIN_COUNT = 2.0  # median of whole numbers from which they are counts; 0 and 1 may be rounded losses
 MIN_COUNTS = 3  # different whole numbers that make a count
 ROUNDING = 1e-6  # share of a limit by which a value may exceed it
@@ -32,7 +34,23 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
         for metric, (role, why) in changed.items()
         if why
     }
-    return contradicted | dict(_negative_measures(found, claims))
+    return contradicted | dict(_negative_measures(found, claims)) | dict(_rising_splits(found, claims))
+
+
+def _rising_splits(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Metrics named only after their data that are no losses: shares that rise, as in `Acc: Train=0.96 Val=0.84`."""
+    named_after = [c for c in found if claims[c.metric].role.name in ACCURACY_OF and not measure(c.metric)]
+    shares = [c for c in named_after if _rises(_sampled(c))]
+    for curve in shares if len(shares) == len(named_after) else ():
+        role = ACCURACY_OF[claims[curve.metric].role.name]
+        yield curve.metric, claim(role, f"{claims[curve.metric].why}, but it rises", role_file().certainty.doubted)
+
+
+def _rises(values: NDArray[np.float64]) -> bool:
+    """Whether these are shares or per cent that end higher than they begin. A loss seldom ends as high as per cent."""
+    if values.size < 2 or float(values[-1]) <= float(values[0]):
+        return False
+    return not _outside(values, 0.0, 1.0) or (not _outside(values, 0.0, 100.0) and float(values[-1]) > MIN_PER_CENT)
 
 
 def _negative_measures(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

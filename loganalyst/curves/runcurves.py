@@ -32,6 +32,7 @@ def run_curves(
     proposals = proposed(names) | known | stated
     found = curves(run, proposals)
     claims = weighed(found, proposals, known.keys(), stated.keys(), run.config["key"].unique())
+    claims |= {m: claims[m]._replace(confidence=p) for m, p in run.role_confidence.items() if m in claims}
     found = [_claimed(curve, claims[curve.metric], direction, weights) for curve in found]
     found = with_meanings(last_training(found), all_roles())
     return [*found, *stand_ins(found, all_roles())], metrics(found, {metric: c.why for metric, c in claims.items()})

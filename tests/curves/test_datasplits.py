@@ -52,6 +52,12 @@ def test_a_training_accuracy_beside_it() -> None:
     assert changed({"train_accuracy": LOSS, "accuracy": [LOSS[k] for k in steps["accuracy"]]}, None, steps) == {}
 
 
+def test_a_measure_that_the_neighbour_names() -> None:
+    """A program prints `accuracy Train=96 Val=83`."""
+    assert changed({"accuracy Train": LOSS, "Val": ABOVE}) == {"Val": "val_accuracy"}
+    assert changed({"accuracy Train": LOSS, "train loss": LOSS, "Val": ABOVE}) == {}
+
+
 def test_a_final_evaluation() -> None:
     assert changed({"loss": LOSS, "accuracy": [0.9]}) == {"accuracy": "val_accuracy"}
     assert changed({"loss": LOSS[:5], "accuracy": [0.9]}) == {}

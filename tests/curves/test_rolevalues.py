@@ -65,6 +65,22 @@ def test_what_dwarfs_the_total_is_no_term(factor: float, role: str) -> None:
     assert judged("aux1_loss", [factor * x + 0.01 for x in FALLING], train_loss=FALLING) == role
 
 
+@pytest.mark.parametrize(
+    ("factor", "roles"),
+    [
+        (1.0, ("train_accuracy", "val_accuracy")),
+        (100.0, ("train_accuracy", "val_accuracy")),
+        (5.0, ("train_loss", "val_loss")),
+    ],
+)
+def test_rising_shares_of_nameless_measures(factor: float, roles: tuple[str, str]) -> None:
+    """A program prints `Acc: Train=0.96 Val=0.84`, and only `Train` and `Val` are names."""
+    train, val = ([factor * (1 - x) * top for x in FALLING] for top in (1.0, 0.9))
+
+    assert (judged("Train", train, Val=val), judged("Val", val, Train=train)) == roles
+    assert judged("Train", FALLING, Val=val) == "train_loss"
+
+
 @pytest.mark.parametrize("name", ["full_loss_num", "loss_scaling_factor", "l2_norm"])
 def test_names_of_other_numbers(name: str) -> None:
     assert judged(name, FALLING, train_loss=FALLING) == "other"
