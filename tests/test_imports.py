@@ -62,7 +62,7 @@ STEPS = {
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
     "sources": {"errors", "limits", "model", "opening", "patterntraits", "processes", "rulefiles", "thresholds"},
     "signals": {"errors", "model", "rulefiles", "threads"},
-    "curves": {"errors", "model", "rulefiles", "threads"},
+    "curves": {"errors", "model", "rulefiles", "threads", "thresholds"},
     "blame": {"errors", "model", "patterntraits", "rulefiles", "thresholds"},
     "features": {
         "blame",

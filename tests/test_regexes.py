@@ -69,7 +69,7 @@ LONGEST = 500  # of a metric's name and of a setting's key (`roles.MAX_NAME`, `k
 
 def of_rules() -> list[tuple[Regex, int]]:
     """Those in YAML files that Python's engine reads, and the longest text each is asked of."""
-    patterns = [p for pattern in roles._catalogue()[0] for p in (*pattern.any, pattern.none) if p]
+    patterns = [p for pattern in roles._catalogue() for p in (*pattern.any, pattern.none) if p]
     found = [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in patterns]
     found += [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in roles._languages()]
     globs = [kinds().ignored, *(p for kind in kinds().kinds.values() for p in (kind.last, kind.whole))]

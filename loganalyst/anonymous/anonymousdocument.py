@@ -15,6 +15,7 @@ from loganalyst.anonymous.clocks import without_dates
 from loganalyst.anonymous.featureredaction import features_of
 from loganalyst.anonymous.tableredaction import COLUMNS, anonymous, job
 from loganalyst.curves import roles
+from loganalyst.curves.rolefile import role_file
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Diagnosis, Run, Source
 
@@ -67,6 +68,9 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
         },
         "sources": sources,
         "roles": _roles({named[m.name]: m.role for m in diagnosis.metrics if m.name in named}),
+        "role_confidence": {
+            named[m.name]: m.role_confidence for m in diagnosis.metrics if m.name in named and m.role_unsure
+        },
         "tables": {name: [*_pack(name, rows)] for name, rows in tables.items() if rows.height},
         "features": {k: tablejson.plain(v) for k, v in features_of(diagnosis.features.values, named).items()},
         "diagnosis": _diagnosis_ids(diagnosis),
@@ -124,9 +128,12 @@ def _pack(name: str, rows: pl.DataFrame) -> Iterable[tablejson.Packed]:
 
 
 def _roles(stated: Mapping[str, str]) -> dict[str, str]:
-    """The roles that do not follow from the names, such as those of the user's loganalyst.yaml."""
-    by_name = roles.assign(stated)
-    return {metric: role for metric, role in stated.items() if by_name[metric][0].name != role}
+    """The roles that do not follow from the names, such as those of the user's loganalyst.yaml, and those that need
+    company, which the document may leave out.
+    """
+    by_name, entries = roles.assign(stated), role_file().roles
+    in_company = {name for name, entry in entries.items() if entry.needs}
+    return {metric: role for metric, role in stated.items() if by_name[metric][0].name != role or role in in_company}
 
 
 def _diagnosis_ids(d: Diagnosis) -> dict[str, Any]:

@@ -7,7 +7,7 @@ are dropped.
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 import polars as pl
@@ -41,6 +41,7 @@ class _Document(msgspec.Struct):
     sources: list[_Source]
     tables: dict[str, list[dict[str, Any]]]
     roles: dict[str, str] = {}
+    role_confidence: dict[str, Annotated[float, msgspec.Meta(gt=0, le=1)]] = {}
     features: dict[str, bool | int | float | str] = {}
 
 
@@ -78,6 +79,7 @@ def load(path: Path) -> Run:
         started=_time(found.run.get("started")),
         ended=_time(found.run.get("ended")),
         roles={named[m]: role for m, role in found.roles.items() if m in named and role in roles.all_roles()},
+        role_confidence={named[m]: p for m, p in found.role_confidence.items() if m in named},
         given=features_of(numbered(found.features), named),
     )
 

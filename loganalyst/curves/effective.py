@@ -1,5 +1,6 @@
 """The effective history of a run: one curve per metric, without the steps that a restart repeated."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.curves.metricarrays import by_metric
+from loganalyst.curves.roleclaims import is_unsure
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
@@ -15,6 +17,7 @@ Roles = Mapping[str, tuple[Role, str]]
 _TERM_ROLES = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _NON_LANGUAGE_ROLES = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
                 "discriminator_loss", "generator_loss")  # fmt: skip
+_AVERAGE = re.compile(r"mean|avg|average")  # "Avg_Fitness"
 _LEVEL_POINTS = 3  # points of a level on one side of a possible start of a training
 GROUPED_POINTS = 1 << 20  # points grouped at once, to bound the memory
 _MIN_RETURN = 0.5  # share of the fall so far by which the loss must rise where a training starts over
@@ -182,11 +185,23 @@ def _from_start(curve: Curve, start: _Start) -> Curve:
 
 
 def stand_ins(found: list[Curve], roles: Mapping[str, Role]) -> list[Curve]:
-    """Losses that were not logged, computed from other curves: the sum of all terms, or the
-    logarithm of a perplexity.
+    """Curves that were not logged, made of others: a loss as the sum of all terms or the logarithm of a perplexity, and
+    the fitness of a population as the reward.
     """
     train = _sum_of_terms(found, roles["train_loss"]) or _log_perplexity(found, "train_perplexity", roles["train_loss"])
-    return [*train, *_log_perplexity(found, "val_perplexity", roles["val_loss"])]
+    held_out = _log_perplexity(found, "val_perplexity", roles["val_loss"])
+    return [*train, *held_out, *_fitness([*found, *train, *held_out], roles["reward"])]
+
+
+def _fitness(found: list[Curve], role: Role) -> list[Curve]:
+    """The average fitness of a population, else the best one, as a curve of `role`. Empty next to a loss or a reward,
+    because detectors call a score of the model its fitness.
+    """
+    named = [c for c in found if c.role.name == "fitness" and len(c.values)]
+    if not named or any(c.role.name == role.name or "loss" in c.role.name for c in found):
+        return []
+    curve = next((c for c in named if _AVERAGE.search(c.metric.lower())), named[0])
+    return [replace(curve, metric=f"reward: {curve.metric}", role=role)]
 
 
 @np.errstate(divide="ignore", invalid="ignore")  # a perplexity of 0 or less is invalid
@@ -217,9 +232,17 @@ def _sum_of_terms(found: list[Curve], role: Role) -> list[Curve]:
     return [replace(shared[0], metric=name, role=role, values=np.sum([c.weight * c.values for c in shared], axis=0))]
 
 
-def metrics(all_curves: list[Curve], roles: Roles) -> tuple[Metric, ...]:
-    """Every metric with its role, for the report."""
+def metrics(all_curves: list[Curve], reasons: Mapping[str, str]) -> tuple[Metric, ...]:
+    """Every metric with its role and the reason for it, for the report."""
     return tuple(
-        Metric(c.metric, c.role.name, why, len(c.values), len(c.values) - int(np.count_nonzero(np.isfinite(c.values))))
-        for c, (_, why) in ((c, roles.get(c.metric) or roles[c.metric.removeprefix("-")]) for c in all_curves)
+        Metric(
+            c.metric,
+            c.role.name,
+            reasons.get(c.metric) or reasons[c.metric.removeprefix("-")],
+            len(c.values),
+            len(c.values) - int(np.count_nonzero(np.isfinite(c.values))),
+            c.role_confidence,
+            is_unsure(c.role_confidence),
+        )
+        for c in all_curves
     )

@@ -1,18 +1,29 @@
 """Assigns roles to metric names, by `rules/roles.yaml` and the user's corrections."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
-from typing import Literal
 
-from msgspec import field
-
+from loganalyst.curves.rolefile import Entry, all_roles, role_file
 from loganalyst.curves.rolenames import MIN_BATCH, candidates
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import OF_FILE, Role
-from loganalyst.rulefiles import Shape, Text, ours
+
+__all__ = [
+    "MAX_NAME",
+    "MEASURE_WORDS",
+    "all_roles",
+    "assign",
+    "corrected",
+    "measure",
+    "names_held_out",
+    "names_split",
+    "normalise",
+    "proposed",
+    "turned",
+]
 
 
 @dataclass(frozen=True)
@@ -36,19 +47,12 @@ class _Pattern:
         return f"name has {hit.removeprefix(_LEFT).removesuffix(_RIGHT)!r}"
 
 
-@dataclass(frozen=True)
-class _Turn:
-    given: str
-    source: str
-    target: Role
-
-
 # a phrase between word boundaries of a normalised name: "loss" in "train_loss", not in "lossy"
 _LEFT, _RIGHT = "(?:^|_)(?:", ")(?:_|$)"
 _TERM_ROLES = ("loss_component", "recon_loss", "quantisation_loss")
 _TOTAL_ROLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
 _TOTAL_WORDS = {"total", "overall"}
-_MEASURE_WORDS = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
+MEASURE_WORDS = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
 MAX_NAME = 500  # only the last characters of a name count, because patterns with `.*` take quadratic time
 _TOP_K = re.compile(r"top_?[15](?:_|$)")  # "top1", "top_5_accuracy"
 _TRAINING_WORDS = {"train", "training", "tr"}
@@ -70,44 +74,9 @@ def normalise(name: str) -> str:
     return "_".join(re.findall(r"[^\W_]+", name))
 
 
-class _Entry(Shape, frozen=True):
-    meaning: Text
-    worse: Literal["up", "down", "none"]
-    judged: bool
-    any: tuple[str, ...] = ()
-    none: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    held_out: Text | None = field(default=None, name="and")
-
-    def role(self, name: str) -> Role:
-        return Role(name, self.meaning, None if self.worse == "none" else self.worse, self.judged)
-
-
-class _TurnEntry(Shape, frozen=True):
-    given: Text = field(name="if")
-    source: Text = field(name="from")
-    target: Text = field(name="to")
-    meaning: Text
-    worse: Literal["up", "down", "none"]
-    judged: bool
-
-
-class _File(Shape, frozen=True):
-    words: dict[str, frozenset[str]]
-    languages: dict[str, str]
-    roles: dict[str, _Entry]
-    sets: list[dict[str, str]]
-    turns: list[_TurnEntry]
-
-
-@cache
-def _file() -> _File:
-    return ours("roles.yaml", _File)
-
-
 @cache
 def _languages() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), word) for pattern, word in _file().languages.items())
+    return tuple((re.compile(pattern), word) for pattern, word in role_file().languages.items())
 
 
 @cache
@@ -117,14 +86,12 @@ def _other_languages() -> re.Pattern[str]:
 
 
 @cache
-def _catalogue() -> tuple[tuple[_Pattern, ...], tuple[_Turn, ...]]:
-    file = _file()
-    patterns = tuple(_pattern(entry.role(name), entry, file.words) for name, entry in file.roles.items())
-    turns = (_Entry(t.meaning, t.worse, t.judged).role(t.target) for t in file.turns)
-    return patterns, tuple(_Turn(t.given, t.source, role) for t, role in zip(file.turns, turns, strict=True))
+def _catalogue() -> tuple[_Pattern, ...]:
+    file = role_file()
+    return tuple(_pattern(all_roles()[name], entry, file.words) for name, entry in file.roles.items())
 
 
-def _pattern(role: Role, entry: _Entry, words: Mapping[str, frozenset[str]]) -> _Pattern:
+def _pattern(role: Role, entry: Entry, words: Mapping[str, frozenset[str]]) -> _Pattern:
     return _Pattern(
         role,
         tuple(re.compile(f"{_LEFT}{p}{_RIGHT}") for p in entry.any),
@@ -132,13 +99,6 @@ def _pattern(role: Role, entry: _Entry, words: Mapping[str, frozenset[str]]) -> 
         frozenset().union(*(words[w] for w in entry.only)) if entry.only else None,
         words[entry.held_out] if entry.held_out else None,
     )
-
-
-@cache
-def all_roles() -> Mapping[str, Role]:
-    """Every role by name."""
-    patterns, turns = _catalogue()
-    return {r.name: r for r in [*(p.role for p in patterns), *(t.target for t in turns)]}
 
 
 def _by_name(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
@@ -155,7 +115,7 @@ def _by_name(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
 
 def _fits(names: Iterable[str]) -> dict[str, tuple[Role, str]]:
     """The first role that fits each normalised name, by its last MAX_NAME characters."""
-    ends, patterns = {name: name[-MAX_NAME:] for name in names}, _catalogue()[0]
+    ends, patterns = {name: name[-MAX_NAME:] for name in names}, _catalogue()
     if len(ends) < MIN_BATCH:
         return {name: _first_role(end, patterns) for name, end in ends.items()}
     batched = candidates(
@@ -176,31 +136,71 @@ def assign(
     corrections: Mapping[str, str] | None = None,
     known: Mapping[str, tuple[Role, str]] | None = None,
 ) -> dict[str, tuple[Role, str]]:
-    """The role of each metric and why. What is `known` of metrics by their trainer goes before what their names say.
-    `corrections` maps globs to role names: the user's word wins. A glob may leave out the file that a metric is named
-    after.
+    """The role of each metric and why: `proposed` by the names, `known` by the trainer, or `corrected`; then `turned`.
+
+    >>> {metric: role.name for metric, (role, _) in assign(["loss", "episode_reward"]).items()}
+    {'loss': 'rl_loss', 'episode_reward': 'reward'}
+    """
+    metrics = list(metrics)
+    stated = corrected(metrics, corrections or {})
+    roles = proposed(metrics) | dict(known or {}) | stated
+    return roles | turned(roles, {role.name for role, _ in roles.values()}) | stated
+
+
+def proposed(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """The role that the names alone propose for each metric, and why."""
+    return {metric: role for names in _by_file(metrics) for metric, role in _of_one_file(names).items()}
+
+
+def corrected(metrics: Iterable[str], corrections: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
+    """The metrics whose role the user states. `corrections` maps globs to role names. A glob may leave out the file
+    that a metric is named after.
 
     Raises RuleError for a correction that names no role.
     """
-    metrics, corrections = list(metrics), corrections or {}
-    for glob, corrected in corrections.items():
-        if corrected not in all_roles():
-            problem = f"roles: {glob}: {corrected!r} is no role"
-            hint = nearest(corrected, all_roles()) or f"roles are {', '.join(all_roles())}"
+    metrics, roles = list(metrics), dict[str, tuple[Role, str]]()
+    for glob, name in corrections.items():
+        if name not in all_roles():
+            problem = f"roles: {glob}: {name!r} is no role"
+            hint = nearest(name, all_roles()) or f"roles are {', '.join(all_roles())}"
             raise RuleError("loganalyst.yaml", problem, hint)
-    roles = {metric: role for names in _by_file(metrics) for metric, role in _of_one_file(names).items()}
-    roles |= known or {}
-    present = {role.name for role, _ in roles.values()}
-    for turn in _catalogue()[1]:
-        if turn.given in present:
-            for metric, (role, _) in roles.items():
-                if role.name == turn.source:
-                    roles[metric] = turn.target, f"{turn.source} in a run with {turn.given}"
-    for glob, corrected in corrections.items():
         for metric in metrics:
             if fnmatchcase(metric, glob) or fnmatchcase(metric.rpartition(OF_FILE)[2], glob):
-                roles[metric] = all_roles()[corrected], f"loganalyst.yaml: {glob}"
+                roles[metric] = all_roles()[name], f"loganalyst.yaml: {glob}"
     return roles
+
+
+def turned(roles: Mapping[str, tuple[Role, str]], present: Collection[str]) -> dict[str, tuple[Role, str]]:
+    """The roles that change because roles named in `present` are in the run, and why."""
+    found = dict[str, tuple[Role, str]]()
+    for turn in role_file().turns:
+        if turn.given in present:
+            why = f"{turn.source} in a run with {turn.given}"
+            found |= {
+                metric: (all_roles()[turn.target], why)
+                for metric, (role, _) in {**roles, **found}.items()
+                if role.name == turn.source
+            }
+    return found
+
+
+def names_split(name: str) -> bool:
+    """Whether a name has a word for training or for held-out data.
+
+    >>> names_split("train/loss"), names_split("loss")
+    (True, False)
+    """
+    return not (_TRAINING_WORDS | role_file().words["val"]).isdisjoint(_split_words(name))
+
+
+def measure(name: str) -> str:
+    """The normalised name without words for training or held-out data.
+
+    >>> measure("val/precision"), measure("precision")
+    ('precision', 'precision')
+    """
+    splits = _TRAINING_WORDS | role_file().words["val"]
+    return "_".join(word for word in _split_words(name) if word not in splits)
 
 
 def names_held_out(name: str) -> bool:
@@ -209,7 +209,12 @@ def names_held_out(name: str) -> bool:
     >>> names_held_out("valid"), names_held_out("train_inner")
     (True, False)
     """
-    return not _file().words["val"].isdisjoint(normalise(name).split("_"))
+    return not role_file().words["val"].isdisjoint(normalise(name).split("_"))
+
+
+def _split_words(name: str) -> list[str]:
+    """The words of a name, also those that its capitals begin."""
+    return normalise(_CAPITAL.sub("_", name)).split("_")
 
 
 def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
@@ -220,7 +225,7 @@ def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
     for metric in metrics:
         file, _, name = metric.rpartition(OF_FILE)
         files.setdefault(file, {})[metric] = name
-    splits = _TRAINING_WORDS | _file().words["val"]
+    splits = _TRAINING_WORDS | role_file().words["val"]
     for file, names in files.items():
         word = splits.intersection(normalise(file).split("_"))
         if len(word) == 1:
@@ -266,13 +271,16 @@ def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[R
 
 
 def _named_sets(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
-    """Roles of names that mean nothing alone but are all present together."""
-    there = set(metrics)
-    found = [named for named in _file().sets if there.issuperset(named)]
+    """Roles of names that mean nothing alone but are all present together, in any case of their letters."""
+    there: dict[str, list[str]] = {}
+    for metric in metrics:
+        there.setdefault(metric.lower(), []).append(metric)
+    found = [named for named in role_file().sets if there.keys() >= named.keys()]
     return {
         m: (all_roles()[role], f"logged together with {', '.join(named)}")
         for named in found
-        for m, role in named.items()
+        for name, role in named.items()
+        for m in there[name]
     }
 
 
@@ -282,7 +290,7 @@ def _measure_terms(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Rol
     for whole, term in _SIBLINGS.items():
         words = {m: set(normalise(m).split("_")) for m, (role, _) in roles.items() if role.name == whole}
         totals = [m for m in words if words[m] & _TOTAL_WORDS]
-        measures = [m for m in words if words[m] & _MEASURE_WORDS and m not in totals]
+        measures = [m for m in words if words[m] & MEASURE_WORDS and m not in totals]
         if totals:
             out |= {m: (all_roles()[term], "a measure, next to the total loss") for m in measures}
         elif len(measures) == len(words) and sum(role.name == term for role, _ in roles.values()) > 1:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from loganalyst.curves import roles as role_names
 from loganalyst.curves.effective import curves, last_training, metrics, stand_ins
+from loganalyst.curves.roleclaims import Claim
+from loganalyst.curves.roles import all_roles, corrected, proposed
+from loganalyst.curves.rolewitnesses import weighed
 from loganalyst.curves.trainers import Trainer, known_roles
 from loganalyst.curves.valuemeanings import with_meanings
-from loganalyst.model import Curve, Metric, Role, Run
+from loganalyst.model import Curve, Metric, Run
 
 __all__ = ["run_curves"]
 
@@ -26,23 +28,19 @@ def run_curves(
     loss term. The `trainer` names metrics too. Raises RuleError for a role that does not exist.
     """
     names = run.points["metric"].unique(maintain_order=True)
-    known = known_roles(trainer, names)
-    roles = {
-        metric: (_turned(metric, role, direction), why)
-        for metric, (role, why) in role_names.assign(names, {**run.roles, **corrections}, known).items()
-    }
-    found = curves(run, roles)
-    if weights:
-        found = [replace(curve, weight=_weight(curve.metric, weights)) for curve in found]
-    found = with_meanings(last_training(found), role_names.all_roles())
-    return [*found, *stand_ins(found, role_names.all_roles())], metrics(found, roles)
+    known, stated = known_roles(trainer, names), corrected(names, {**run.roles, **corrections})
+    proposals = proposed(names) | known | stated
+    found = curves(run, proposals)
+    claims = weighed(found, proposals, known.keys(), stated.keys(), run.config["key"].unique())
+    claims |= {m: claims[m]._replace(confidence=p) for m, p in run.role_confidence.items() if m in claims}
+    found = [_claimed(curve, claims[curve.metric], direction, weights) for curve in found]
+    found = with_meanings(last_training(found), all_roles())
+    return [*found, *stand_ins(found, all_roles())], metrics(found, {metric: c.why for metric, c in claims.items()})
 
 
-def _turned(metric: str, role: Role, direction: Mapping[str, str]) -> Role:
-    """The role with the direction of harm of the first glob that fits."""
-    worse = next((worse for glob, worse in direction.items() if fnmatchcase(metric, glob)), None)
-    return role if worse is None else replace(role, worse="up" if worse == "up" else "down")
-
-
-def _weight(metric: str, weights: Mapping[str, float]) -> float:
-    return next((weight for glob, weight in weights.items() if fnmatchcase(metric, glob)), 1.0)
+def _claimed(curve: Curve, claim: Claim, direction: Mapping[str, str], weights: Mapping[str, float]) -> Curve:
+    """The curve with its role, the direction of harm and the weight of the first globs that fit."""
+    worse = next((worse for glob, worse in direction.items() if fnmatchcase(curve.metric, glob)), None)
+    role = claim.role if worse is None else replace(claim.role, worse="up" if worse == "up" else "down")
+    weight = next((weight for glob, weight in weights.items() if fnmatchcase(curve.metric, glob)), claim.weight)
+    return replace(curve, role=role, role_confidence=claim.confidence, weight=weight)

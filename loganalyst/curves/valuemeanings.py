@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from loganalyst.model import Curve, Role
 
 _MIN_CLOCK_GAIN = 0.2  # usual gain of a clock from 0, as a share of its first value (which includes the start-up)
+MIN_BOUND_POINTS = 10  # values that show where a bound above 0 is lowest
 _MIN_EXPLORATION_FALL = 0.5  # share that an exploration rate loses, at least
 # evidence lower bounds: "elbo", "train/elbo_loss"
 _ELBO = re.compile(r"(?<![a-z])elbo(?![a-z])", re.IGNORECASE)
@@ -49,8 +50,16 @@ def _accumulates(seconds: NDArray[np.float64]) -> bool:
 
 
 def _negated(curve: Curve) -> Curve:
-    """The negated curve, if it is negative and rises; otherwise the curve itself."""
+    """The negated curve, if it rises and is negative or lowest at its beginning; otherwise the curve itself.
+
+    A loss that diverges falls before it rises.
+    """
     known = curve.values[np.isfinite(curve.values)]
-    if not known.size or known.max() >= 0 or known[-1] <= known[0]:
+    if not known.size or known[-1] <= known[0] or (known.max() >= 0 and not _begins_lowest(known)):
         return curve
     return replace(curve, metric=f"-{curve.metric}", values=-curve.values)
+
+
+def _begins_lowest(known: NDArray[np.float64]) -> bool:
+    """Whether the lowest of many values is among the first tenth."""
+    return known.size >= MIN_BOUND_POINTS and int(np.argmin(known)) <= known.size // 10

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from loganalyst.diagnosis import rolecap
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.rule import Calibration, Item, Rule, Scale
@@ -28,7 +29,8 @@ class Judged:
     `alone` is its probability by its own evidence. `confidence` is its calibrated probability among its rivals. `seen`
     are the observed symptoms that it explains, `counted` is the weight of each item, `scale` selects the calibration.
     `under` is the likelier cause that explains it. `ended` says whether it ended a failed run. `supported`: its
-    evidence, measurements and the user's words raise its odds.
+    evidence, measurements and the user's words raise its odds. `limits` are the reasons for which its confidence is
+    limited.
     """
 
     rule: Rule
@@ -41,6 +43,7 @@ class Judged:
     under: str | None = None
     ended: bool = False
     supported: bool = True
+    limits: tuple[str, ...] = ()
 
     @property
     def candidate(self) -> bool:
@@ -74,7 +77,7 @@ def judge(
     parents = explained(alone)
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
-    sure = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
+    sure = rolecap.limited({id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}, answers, catalogue)
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
     # confidences may meet at the edge of their verdict's range; the shares then decide the order

@@ -43,7 +43,7 @@ class Answers:
     def witness(self, at: str | None, ask: Ask) -> Witness:
         """Where the answer was seen: the witness of `at`, else of the first feature in the question that has one."""
         places = (*filter(None, (at,)), *ask.features)
-        found = (self.witnesses[f] for f in places if f in self.witnesses)
+        found = (self.witnesses[f] for f in places if f in self.witnesses and self.witnesses[f].placed)
         return next(found, NOWHERE)
 
 

@@ -224,6 +224,7 @@ def _cause(
         missing=decidingevidence.missing(judged, answers, catalogue.declared) if level == "low" else (),
         decide=decidingevidence.between(judged, every, answers, catalogue) if level == "low" else (),
         ended_run=judged.ended,
+        limits=judged.limits,
         family=rule.family,
         origin=rulefiles.origin(rule.path) or OURS,
     )

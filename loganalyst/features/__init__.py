@@ -11,6 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from loganalyst.features.context import Computed, Context
+from loganalyst.features.rolecertainty import marked
 from loganalyst.model import Feature, Features, FeatureValue, Witness
 from loganalyst.threads import side_by_side
 
@@ -33,12 +34,14 @@ def compute(context: Context) -> Features:
     """The feature row of the run. A value is None where it is not known; NaN counts as not known."""
     values: dict[str, FeatureValue] = dict.fromkeys(declared())
     witnesses: dict[str, Witness] = {}
+    by_metric = {curve.metric: curve for curve in context.curves}
+    by_role = {role: context.with_role(role)[0] for role in {c.role.name for c in context.curves if c.values.size}}
     for name, value, witness in _computed(context):
         if name not in values:
             raise KeyError(f"feature {name!r} is computed but not declared")
         values[name] = None if value != value else value  # noqa: PLR0124 (only NaN differs from itself)
-        if witness is not None:
-            witnesses[name] = witness
+        if (seen := marked(witness, declared()[name], values[name], by_metric, by_role)) is not None:
+            witnesses[name] = seen
     for name, given in context.run.given.items():
         if name in values and values[name] is None:
             values[name] = given

@@ -147,7 +147,9 @@ def _unexplained(context: Context, terms: list[Curve]) -> Computed:
     if not same or len(total[0].values) < 6:
         return {}
     unexplained = total[0].values - np.sum([t.weight * t.values for t in same], axis=0)
-    first, last = first_level(unexplained), last_level(unexplained)
-    if first is None or last is None or first <= 0:
+    first, last, whole = first_level(unexplained), last_level(unexplained), last_level(np.abs(total[0].values))
+    if first is None or last is None or whole is None or first <= 0:
+        return {}
+    if max(first, last) < feature_limit("unexplained_loss") * whole:
         return {}
     return {"loss_beyond_terms_ratio": (last / first, witness_at(total[0]))}

@@ -23,7 +23,9 @@ FeatureValue = float | int | bool | str | None
 
 @dataclass(frozen=True)
 class Witness:
-    """Where a feature value was seen."""
+    """Where a feature value was seen. `role_confidence` is the probability, 0 to 1, that its metric has the role that
+    the feature is about (None: it rests on no metric).
+    """
 
     metric: str | None = None
     step: int | None = None
@@ -31,6 +33,12 @@ class Witness:
     line: int | None = None
     rank: int | None = None
     node: str | None = None
+    role_confidence: float | None = None
+
+    @property
+    def placed(self) -> bool:
+        """Whether it names a place."""
+        return self != Witness(role_confidence=self.role_confidence)
 
 
 @dataclass(frozen=True, repr=False)

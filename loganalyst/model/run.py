@@ -52,7 +52,8 @@ class Run(Tables):
     scheduler's job, from `jobs` or else from the logs (None: not known). `inspection` is that of the checkpoints, if it
     was requested. `settings` is the loganalyst.yaml in force (empty: none), `settings_inside` says whether it came with
     the run, `settings_ignored` are files that are not obeyed. Only an anonymous document has `roles` (of metrics whose
-    names do not show them) and `given` (features that its tables no longer show).
+    names do not show them), `role_confidence` (of metrics with an unsure role) and `given` (features that its tables no
+    longer show).
 
     >>> import loganalyst as la
     >>> la.read_run("fixtures/runs/nan-lr").config.filter(key="optim.lr")["number"].item()
@@ -74,6 +75,7 @@ class Run(Tables):
     job: str | None = None
     inspection: "Inspection | None" = None
     roles: Mapping[str, str] = field(default_factory=dict)
+    role_confidence: Mapping[str, float] = field(default_factory=dict)
     given: Mapping[str, FeatureValue] = field(default_factory=dict)
     settings: str = ""
     settings_inside: bool = False

@@ -33,13 +33,19 @@ OF_FILE = "::"  # in the name of a metric: separates the name of its file, if se
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a run, with its role and the reason (the pattern or the user's correction)."""
+    """A metric of a run, with its role and the reason (the pattern or the user's correction).
+
+    `role_confidence` is the probability that the role is right, 0 to 1; None where no role is known. If `role_unsure`,
+    nothing confirms the role.
+    """
 
     name: str
     role: str
     why: str
     points: int
     nonfinite: int
+    role_confidence: float | None = None
+    role_unsure: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,7 +54,8 @@ class Curve(Short):
 
     `steps` int64, `values` float64 (NaN and ±Inf kept), `times` float64 seconds since the epoch (NaN: not known),
     `sessions` int32, `epochs` float64 (NaN: not known), `lines` int64 (-1: not known). `weight` is the factor of a loss
-    term in the total, from the user's settings.
+    term in the total, from the user's settings. `role_confidence` is the probability that the role is right (None: no
+    role is known).
     """
 
     metric: str
@@ -61,6 +68,7 @@ class Curve(Short):
     lines: "NDArray[np.int64]"
     source: str | None = None
     weight: float = 1.0
+    role_confidence: float | None = 1.0
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ SCHEMAS: dict[str, pl.Schema] = {
     # the witness of each feature value
     "feature_sources": _schema(
         feature=pl.String, metric=pl.String, step=pl.Int64, file=pl.String, line=pl.Int64, rank=pl.Int64,
-        node=pl.String,
+        node=pl.String, role_confidence=pl.Float64,
     ),
 }
 # fmt: on

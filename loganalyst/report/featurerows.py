@@ -22,7 +22,7 @@ class Row:
 
     def origin(self) -> str:
         """Where the value was seen. If that is not known: a metric of the role it needs, or what it needs."""
-        seen = self.witness or Witness(self.metrics[0] if self.metrics else None)
+        seen = self.witness if self.witness and self.witness.placed else Witness(next(iter(self.metrics), None))
         parts = [
             clean(seen.metric, 80) if seen.metric else "",
             f"at step {step(seen.step)}" if seen.step is not None else "",

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.errors import SourceError, nearest
-from loganalyst.model import Curve, Diagnosis, Feature
+from loganalyst.model import Curve, Diagnosis, Feature, Metric
 from loganalyst.report import featurerows
 from loganalyst.report.common.layout import MAX_WIDTH, bars, cells, cut, padded, printed, text, wrapped
 from loganalyst.report.common.sparkseries import chart
@@ -50,8 +50,9 @@ def render_metric(
     """
     curve = _curve(diagnosis, metric)
     width = max(min(width, MAX_WIDTH), 40)
-    why = {m.name: m.why for m in diagnosis.metrics}.get(metric, "made of logged metrics")
-    lines = wrapped(text((clean(metric, 120), "bold"), f"   {curve.role.name} ({clean(why, 120)})"), width)
+    logged = next((m for m in diagnosis.metrics if m.name == metric), None)
+    role, why = (_role(logged), logged.why) if logged else (curve.role.name, "made of logged metrics")
+    lines = wrapped(text((clean(metric, 120), "bold"), f"   {role} ({clean(why, 120)})"), width)
     lines += [text("  ").append_text(bars(s)) for s in chart([curve], None, width - 4)]
     lines += _section("Statistics", _table(_statistics(curve), width))
     found = diagnosis.findings.filter(pl.col("metric") == metric).sort("step")
@@ -122,10 +123,14 @@ def _metrics(d: Diagnosis) -> list[Sequence[str]]:
     """Name, role, number of points, first and last value, number of non-finite values, and the reason for the role."""
     curves = {c.metric: c for c in d.curves if len(c.values)}
     rows = [
-        (clean(m.name, 120), m.role, f"{m.points:,}", _ends(curves.get(m.name), m.nonfinite), clean(m.why))
+        (clean(m.name, 120), _role(m), f"{m.points:,}", _ends(curves.get(m.name), m.nonfinite), clean(m.why))
         for m in d.metrics
     ]
     return [("metric", "role", "points", "values", "why this role"), *rows] if rows else []
+
+
+def _role(metric: Metric) -> str:
+    return f"{metric.role} (unsure)" if metric.role_unsure else metric.role
 
 
 def _ends(curve: Curve | None, nonfinite: int) -> str:

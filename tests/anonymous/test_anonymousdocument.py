@@ -87,6 +87,22 @@ def test_roles_that_the_user_corrected_are_written(tmp_path: Path) -> None:
     assert [m.role for m in la.diagnose(file).metrics] == ["val_loss"]
 
 
+@pytest.mark.parametrize("settings", ["", "env_id: CartPole-v1\n"])
+def test_unsure_roles_stay_unsure_and_sure_ones_sure(tmp_path: Path, settings: str) -> None:
+    """The settings that confirm a role may be left out of the document."""
+    run, file = tmp_path / "run", tmp_path / "case.json"
+    run.mkdir()
+    (run / "metrics.csv").write_text("step,reward\n" + "".join(f"{i},{10 + 5 * (i % 7) / 7}\n" for i in range(400)))
+    (run / "config.yaml").write_text(f"seed: 1\n{settings}")
+    found = la.diagnose(run)
+    file.write_text(anonymous.render(found))
+    again = la.diagnose(file)
+
+    assert [m.role_unsure for m in found.metrics] == [not settings]
+    assert [m.role_unsure for m in again.metrics] == [not settings]
+    assert [c.confidence for c in again.causes] == [c.confidence for c in found.causes]
+
+
 def test_the_command(tmp_path: Path) -> None:
     """It writes to stdout or a file and excludes other options; `diagnose` and `show` read the file."""
     run = ROOT / "fixtures/runs/nan-lr"

@@ -103,6 +103,14 @@ def of_metrics(**logged: Sequence[float]) -> list[str]:
     return [f"{c.metric}: {c.role.name}" for c in stand_ins(curves(run_of(frame), assign(list(logged))), all_roles())]
 
 
+def test_the_fitness_of_a_population_is_its_reward() -> None:
+    """The average says more than the best; next to a loss the fitness is a score of a detector."""
+    assert of_metrics(Best_Fitness=[1.0, 2.0], Avg_Fitness=[0.5, 1.0]) == ["reward: Avg_Fitness: reward"]
+    assert of_metrics(best_fitness=[1.0, 2.0]) == ["reward: best_fitness: reward"]
+    assert of_metrics(fitness=[1.0, 2.0], val_loss=[2.0, 1.0]) == []
+    assert of_metrics(fitness=[1.0, 2.0], reward=[2.0, 1.0]) == []
+
+
 def test_a_perplexity_alone_is_a_loss() -> None:
     """Its logarithm, for training and held-out data; an infinite or zero perplexity has no finite one."""
     frame = pl.concat([points(0, range(3), [8.0, math.inf, 0.0], "ppl"), points(0, [0], [4.0], "val_ppl")])

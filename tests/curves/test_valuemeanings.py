@@ -66,6 +66,14 @@ def test_a_rising_negative_bound_is_negated() -> None:
     assert [c.metric for c in of(velbow_loss=[-9.0, -5.0, -4.0])] == ["velbow_loss"]
 
 
+def test_a_bound_above_0_that_is_lowest_at_first_is_maximised() -> None:
+    rising, diverged = [float(k) for k in range(1, 13)], [9.0, 5.0, 4.0, 3.0, 2.0, 4.0, 8.0, 16.0, 20.0, 30.0]
+
+    assert [c.metric for c in of(train_elbo=rising)] == ["-train_elbo"]
+    assert [c.metric for c in of(train_elbo=diverged)] == ["train_elbo"]
+    assert [c.metric for c in of(train_elbo=rising[:9])] == ["train_elbo"]
+
+
 def test_a_bound_that_rises_and_settles_is_healthy(tmp_path: Path) -> None:
     """Training maximises an evidence lower bound."""
     noise = 0.5 * np.random.default_rng(3).normal(size=80)

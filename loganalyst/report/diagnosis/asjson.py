@@ -105,6 +105,7 @@ def _cause(c: Cause) -> dict[str, Any]:
         "consequences": c.consequences,
         "ended_run": c.ended_run,
         "origin": c.origin,
+        "limits": c.limits,
         "missing": c.missing,
         "decide": [asdict(decider) for decider in c.decide],
     }

@@ -308,7 +308,8 @@ def _basis(cause: Cause, d: Diagnosis) -> str:
     kind = "direct evidence" if "direct" in held else "circumstantial evidence" if held else "no evidence of its own"
     ended = ", and ended the run" if cause.ended_run and any(c.confidence > cause.confidence for c in d.causes) else ""
     foreign = ", not by our rules" if trust.foreign(cause.origin) else ""
-    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + foreign
+    limits = "".join(f"; {clean(limit, 200)}" for limit in cause.limits)
+    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + foreign + limits
 
 
 def _story(cause: Cause, d: Diagnosis) -> str:

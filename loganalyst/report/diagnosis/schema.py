@@ -234,7 +234,7 @@ def _cause() -> Json:
     )
     return object_of(
         Cause,
-        optional=("block", "decide", "ended_run", "family", "origin"),  # younger than the schema
+        optional=("block", "decide", "ended_run", "family", "limits", "origin"),  # younger than the schema
         leave_out=("verdict", "summary", "side_effects", "prevention", "references", "symptoms", "metric"),
         id="The rule.",
         label="The common label, shared by rules for one kind of failure.",
@@ -249,6 +249,7 @@ def _cause() -> Json:
         missing="What was not logged and would settle the open questions about this cause.",
         decide=_decide(),
         origin=ORIGIN,
+        limits="Why the confidence is not higher, such as a metric whose role is not sure.",
     )
 
 
@@ -310,7 +311,7 @@ def _artifacts() -> Json:
     return object_(
         ("files",),  # younger than the schema
         files=listed(TEXT, "Files that were written: the report itself, where -o names one."),
-        metrics=listed(object_of(Metric)),
+        metrics=listed(object_of(Metric, optional=("role_confidence", "role_unsure"), role_confidence=or_null(SHARE))),
         findings=listed(finding, "Changes in the curves, the most significant first."),
         findings_total=INTEGER,
         features=by_name(VALUE, "Every known feature, by name; meanings: loganalyst show RUN --features."),

@@ -19,6 +19,7 @@ TOP = {
 CAUSE = {
     *("id", "label", "issue", "severity", "family", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
     *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "ended_run", "missing", "decide"),
+    "limits",
     "origin",
 }
 

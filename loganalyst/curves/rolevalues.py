@@ -1,0 +1,113 @@
+"""Values that a role cannot have: a share above 100 %, a loss term that is a count or dwarfs the total."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.curves.roleclaims import Claim, Claims, claim
+from loganalyst.curves.rolefile import Entry, role_file
+from loganalyst.curves.roles import MEASURE_WORDS, measure, normalise
+from loganalyst.model import Curve
+
+LOSSES = ("train_loss", "val_loss", "loss_component", "val_loss_component")
+ACCURACY_OF = {"train_loss": "train_accuracy", "val_loss": "val_accuracy"}
+NEVER_NEGATIVE = MEASURE_WORDS - {"nll"}  # a density above 1 makes a negative log-likelihood
+MAX_SAMPLED = 64  # points of a curve that are looked at, evenly spaced
+MAX_OUTSIDE = 0.1  # share of values outside the range that glitches of a log may explain
+MIN_PER_CENT = 10.0  # last value from which a rising metric between 0 and 100 is no loss
+MIN_COUNT = 2.0  # median of whole numbers from which they are counts; 0 and 1 may be rounded losses
+MIN_COUNTS = 3  # different whole numbers that make a count
+ROUNDING = 1e-6  # share of a limit by which a value may exceed it
+
+
+def changes(found: Sequence[Curve], claims: Claims) -> Claims:
+    """The metrics whose values contradict their role, with the role that it is instead."""
+    entries = role_file().roles
+    proposed = [(c, entries.get(claims[c.metric].role.name)) for c in found]
+    asked = [(c, entry, _sampled(c)) for c, entry in proposed if entry and (entry.range or entry.total)]
+    totals = _totals(found, claims, {entry.total for _, entry, _ in asked if entry.total})
+    changed = {c.metric: _contradiction(entry, values, totals) for c, entry, values in asked if values.size}
+    contradicted = {
+        metric: claim(role, f"{claims[metric].why}, but {why}", role_file().certainty.named)
+        for metric, (role, why) in changed.items()
+        if why
+    }
+    return contradicted | dict(_negative_measures(found, claims)) | dict(_rising_splits(found, claims))
+
+
+def _rising_splits(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Metrics named only after their data that are no losses: shares that rise, as in `Acc: Train=0.96 Val=0.84`."""
+    named_after = [c for c in found if claims[c.metric].role.name in ACCURACY_OF and not measure(c.metric)]
+    shares = [c for c in named_after if _rises(_sampled(c))]
+    for curve in shares if len(shares) == len(named_after) else ():
+        role = ACCURACY_OF[claims[curve.metric].role.name]
+        yield curve.metric, claim(role, f"{claims[curve.metric].why}, but it rises", role_file().certainty.doubted)
+
+
+def _rises(values: NDArray[np.float64]) -> bool:
+    """Whether these are shares or per cent that end higher than they begin. A loss seldom ends as high as per cent."""
+    if values.size < 2 or float(values[-1]) <= float(values[0]):
+        return False
+    return not _outside(values, 0.0, 1.0) or (not _outside(values, 0.0, 100.0) and float(values[-1]) > MIN_PER_CENT)
+
+
+def _negative_measures(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Losses named after a measure that cannot be negative, such as scikit-learn's `neg_mean_squared_error`."""
+    losses = [c for c in found if claims[c.metric].role.name in LOSSES]
+    measures = [c for c in losses if NEVER_NEGATIVE.intersection(normalise(c.metric).split("_"))]
+    for curve in measures:
+        values = _sampled(curve)
+        if values.size and _outside(values, 0.0, math.inf):
+            yield curve.metric, claim("other", f"{claims[curve.metric].why}, but its values are negative", 1.0)
+
+
+def _sampled(curve: Curve) -> NDArray[np.float64]:
+    """At most MAX_SAMPLED finite values, evenly spaced."""
+    values = curve.values[:: -(-curve.values.size // MAX_SAMPLED)]
+    return values[np.isfinite(values)]
+
+
+def _totals(found: Sequence[Curve], claims: Claims, asked: set[str]) -> Mapping[str, NDArray[np.float64]]:
+    """The values of the longest curve of each total's role."""
+    totals = dict[str, Curve]()
+    for curve in found:
+        role = claims[curve.metric].role.name
+        if role in asked and (role not in totals or curve.values.size > totals[role].values.size):
+            totals[role] = curve
+    return {role: _sampled(curve) for role, curve in totals.items()}
+
+
+def _contradiction(
+    entry: Entry, values: NDArray[np.float64], totals: Mapping[str, NDArray[np.float64]]
+) -> tuple[str, str]:
+    """The role instead and the reason; an empty reason where the values fit."""
+    if entry.range and _outside(values, *entry.range):
+        low, high = entry.range
+        return entry.otherwise, f"values are not within {low:g} and {high:g}"
+    total = totals.get(entry.total or "")
+    if entry.total and _counts(values) and (total is None or not _whole(total)):
+        return "instance_count", "values are whole numbers"
+    if total is not None and total.size and _dwarfs(values, total):
+        return entry.otherwise, "it dwarfs the total"
+    return "", ""
+
+
+def _outside(values: NDArray[np.float64], low: float, high: float) -> bool:
+    """Whether more values lie outside than glitches explain."""
+    wrong = (values < low - ROUNDING * abs(low)) | (values > high + ROUNDING * abs(high))
+    return float(wrong.mean()) > MAX_OUTSIDE
+
+
+def _counts(values: NDArray[np.float64]) -> bool:
+    """Whether all values are whole numbers, and large and different enough for a count."""
+    return _whole(values) and float(np.median(values)) >= MIN_COUNT and np.unique(values).size >= MIN_COUNTS
+
+
+def _whole(values: NDArray[np.float64]) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def _dwarfs(term: NDArray[np.float64], total: NDArray[np.float64]) -> bool:
+    return float(np.median(np.abs(term))) > role_file().dwarfs * float(np.median(np.abs(total)))
