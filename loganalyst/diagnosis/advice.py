@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, first_known, needs
+from loganalyst.diagnosis.kindcap import foreign
 from loganalyst.diagnosis.rule import FixTemplate, Rule
 from loganalyst.model import FeatureValue, Fix, RuledOut
 
@@ -43,6 +44,8 @@ def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue, left: floa
 def _reason(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
     rule = judged.rule
     if judged.verdict == "not_applicable":
+        if kind := foreign(rule, answers.values):
+            return f"does not apply to this kind of training ({kind})"
         return f"does not apply: {rule.applies_when.text if rule.applies_when else ''} is not the case"
     if judged.verdict == "unknown":
         return _needs(judged, answers, catalogue)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
+from loganalyst.diagnosis.kindcap import limit
 from loganalyst.diagnosis.rule import Calibration, Item, Rule, Scale
 from loganalyst.model import Evidence, Verdict
 from loganalyst.thresholds import verdict_limit
@@ -27,7 +28,8 @@ class Judged:
 
     `alone` is its probability by its own evidence. `confidence` is its calibrated probability among its rivals. `seen`
     are the observed symptoms that it explains, `counted` is the weight of each item, `scale` selects the calibration.
-    `under` is the likelier cause that explains it. `ended` says whether it ended a failed run.
+    `under` is the likelier cause that explains it. `ended` says whether it ended a failed run. `capped` are the reasons
+    for which its confidence was lowered.
     """
 
     rule: Rule
@@ -39,6 +41,7 @@ class Judged:
     scale: Scale
     under: str | None = None
     ended: bool = False
+    capped: tuple[str, ...] = ()
 
     @property
     def candidate(self) -> bool:
@@ -68,6 +71,7 @@ def judge(
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
     sure = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
+    sure = {id_: j if id_ in more else _limited(j, answers) for id_, j in sure.items()}  # a measurement needs no kind
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
     # confidences may meet at the edge of their verdict's range; the shares then decide the order
@@ -215,6 +219,13 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
     sure = capped(calibrate(lead.confidence, catalogue.calibration(lead.scale)), lead.direct)
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
     return replace(judged, confidence=_within(p, judged.verdict))
+
+
+def _limited(judged: Judged, answers: Answers) -> Judged:
+    """The rule with its confidence lowered to the limits of what is not sure about the run, and why."""
+    limits = [found for found in (limit(judged.rule, answers.values),) if found and found.highest < judged.confidence]
+    lowest = min((found.highest for found in limits), default=judged.confidence)
+    return replace(judged, confidence=lowest, capped=tuple(found.why for found in limits))
 
 
 def rivals(a: Judged, b: Judged) -> bool:

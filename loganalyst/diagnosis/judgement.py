@@ -214,6 +214,7 @@ def _cause(
         ended_run=judged.ended,
         family=rule.family,
         origin=rulefiles.origin(rule.path) or OURS,
+        capped=judged.capped,
     )
 
 

@@ -38,6 +38,7 @@ from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, M
 from loganalyst.model.run import Run, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
 from loganalyst.model.tables import SCHEMAS, UNREAD, Tables, Time, constant, table
+from loganalyst.model.trainingkinds import TRAINING_KINDS, TrainingKind, TrainingKindName
 from loganalyst.model.verification import (
     CauseCheck,
     Expectation,
@@ -52,6 +53,7 @@ __all__ = [
     "OF_FILE",
     "OURS",
     "SCHEMAS",
+    "TRAINING_KINDS",
     "UNREAD",
     "Baseline",
     "Cause",
@@ -108,6 +110,8 @@ __all__ = [
     "TensorVerdict",
     "Time",
     "TimelineEvent",
+    "TrainingKind",
+    "TrainingKindName",
     "Told",
     "Truth",
     "Verdict",

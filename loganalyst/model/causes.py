@@ -70,7 +70,7 @@ class Cause(Short):
 
     `ended_run`: the words of a log or of the scheduler make it likely, in a failed run; such causes come first.
     `family` is the family of its rule: the part of training that it concerns. `origin` is OURS, or the file of the
-    user's rule or pattern.
+    user's rule or pattern. `capped` says why the confidence is lower than the evidence alone would make it.
     """
 
     id: str
@@ -101,6 +101,7 @@ class Cause(Short):
     ended_run: bool = False
     family: str = ""
     origin: str = OURS
+    capped: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The cause as a notebook shows it."""
