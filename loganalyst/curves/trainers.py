@@ -55,7 +55,7 @@ class Trainer:
     id: str
     title: str
     source: str
-    kind: str
+    kind: Kind
     step: str
     usual: Mapping[str, tuple[float, float]]
     witnesses: Mapping[str, Mapping[str, float]]

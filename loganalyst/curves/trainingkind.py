@@ -5,11 +5,11 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import field
 
@@ -22,8 +22,10 @@ MAX_SETTING = 60  # characters of a value that may name a kind; a longer one is 
 MAX_HOLDER = 4096  # characters of a value that is searched for settings
 FOLDERS = 4  # names at the end of the run's path that may name a kind
 MAX_WITNESSES = 3
-_TASKLESS = "any"  # the kind of a trainer whose users train all kinds
-_INNER = re.compile(r'"([^"\n]{1,60})"|^\s*([\w-]{1,60}):[ \t]{1,9}([\w.-]{1,60})$', re.MULTILINE)  # "task": "ner", or task: ner
+_TASKLESS: Final = "any"  # the kind of a trainer whose users train all kinds
+_INNER = re.compile(
+    r'"([^"\n]{1,60})"|^\s*([\w-]{1,60}):[ \t]{1,9}([\w.-]{1,60})$', re.MULTILINE
+)  # "task": "ner", or task: ner
 _HUMP = re.compile(r"([a-z])([A-Z])")  # smilesVAE
 
 Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
@@ -42,6 +44,7 @@ class _File(Shape, frozen=True):
     steepness: Positive
     by_trainer: Share
     by_folder: Share
+    by_one: Share
     kinds: dict[TrainingKindName, _Kind]
 
 
@@ -55,28 +58,30 @@ def training_kind(run: Run, roles: Iterable[str], trainer: Trainer | None) -> Tr
     file = _file()
     if trainer and trainer.kind != _TASKLESS:
         return TrainingKind(trainer.kind, file.kinds[trainer.kind].meaning, file.by_trainer, (trainer.title,))
-    seen = {
-        "roles": set(roles),
-        "metrics": _metric_words(run),
-        "settings": _setting_words(run),
-        "trainers": {trainer.id} if trainer else set[str](),
-    }
-    folders = _words(map(_folder_name, run.path.parts[-FOLDERS:]))
-    found = {name: _witnesses(kind, seen, folders - seen["settings"]) for name, kind in file.kinds.items()}
+    found = _witnesses(run, set(roles), trainer)
     odds = {name: math.expm1(file.steepness * sum(weights.values())) for name, weights in found.items()}
     best = max(odds, key=lambda name: odds[name])
     if not odds[best]:
         return None
-    strongest = sorted(found[best], key=lambda name: -found[best][name])[:MAX_WITNESSES]
-    probability = min(odds[best] / (sum(odds.values()) + file.doubt), file.by_trainer)
-    return TrainingKind(best, file.kinds[best].meaning, probability, tuple(strongest))
+    strongest = sorted(found[best], key=lambda witness: -found[best][witness])
+    highest = file.by_trainer if len(strongest) > 1 else file.by_one
+    probability = min(odds[best] / (sum(odds.values()) + file.doubt), highest)
+    return TrainingKind(best, file.kinds[best].meaning, probability, tuple(strongest[:MAX_WITNESSES]))
 
 
-def _witnesses(kind: _Kind, seen: Mapping[str, set[str]], folders: set[str]) -> dict[str, float]:
-    """The weight of each witness of a kind. Names of folders are words as in settings, and weigh less."""
-    sorts = {"roles": kind.roles, "metrics": kind.metrics, "settings": kind.settings, "trainers": kind.trainers}
-    named = {f"folder {name}": weight * _file().by_folder for name, weight in kind.settings.items() if name in folders}
-    return named | {name: weight for sort, known in sorts.items() for name, weight in known.items() if name in seen[sort]}
+def _witnesses(run: Run, roles: set[str], trainer: Trainer | None) -> dict[TrainingKindName, dict[str, float]]:
+    """The weight of each witness of each kind. Names of folders are words as in settings, and weigh less."""
+    metrics, settings = _metric_words(run), _setting_words(run)
+    folders = _words(map(_folder_name, run.path.parts[-FOLDERS:])) - settings
+    found: dict[TrainingKindName, dict[str, float]] = {}
+    for name, kind in _file().kinds.items():
+        weighed = {word: kind.settings[word] * _file().by_folder for word in folders & kind.settings.keys()}
+        for known, seen in ((kind.roles, roles), (kind.metrics, metrics), (kind.settings, settings)):
+            weighed |= {word: weighed.get(word, 0.0) + known[word] for word in known if word in seen}
+        if trainer and trainer.id in kind.trainers:
+            weighed[trainer.title] = kind.trainers[trainer.id]
+        found[name] = weighed
+    return found
 
 
 def _metric_words(run: Run) -> set[str]:

@@ -19,7 +19,7 @@ from loganalyst.curves.trainers import Trainer
 from loganalyst.curves.trainingkind import training_kind
 from loganalyst.model import Curve, Feature, FeatureValue, Run, TrainingKind, Witness
 from loganalyst.signals import Convergence, Gap, Schedule, Shape
-from loganalyst.thresholds import feature_limit
+from loganalyst.thresholds import feature_limit, verdict_limit
 
 MAX_RANKED_VALUES = 200  # values that Kendall's tau compares pair by pair; of longer series every k-th is taken
 
@@ -128,7 +128,8 @@ class Context:
     @cached_property
     def training_kind(self) -> TrainingKind | None:
         """The kind of training; None where nothing suggests one."""
-        return training_kind(self.run, {curve.role.name for curve in self.curves}, self.trainer)
+        found = training_kind(self.run, {curve.role.name for curve in self.curves}, self.trainer)
+        return found and replace(found, sure=found.probability >= verdict_limit("kind_sure"))
 
     @cached_property
     def _kinds_by_role(self) -> frozenset[tuple[str, str]]:

@@ -17,7 +17,8 @@ TRAINING_KINDS: tuple[TrainingKindName, ...] = get_args(TrainingKindName)
 class TrainingKind:
     """The kind of training of a run, in words (`meaning`), with the probability (0 to 1) that it is right.
 
-    `witnesses` are the strongest facts that suggest the kind: the trainer, or metrics and settings.
+    `witnesses` are the strongest facts that suggest the kind: the trainer, or metrics, settings and names. `sure` says
+    whether rules for other kinds of training do not apply (`rules/verdicts.yaml`).
 
     >>> TrainingKind("preference", "preference training", 0.95, ("TRL DPOTrainer",)).kind
     'preference'
@@ -27,3 +28,4 @@ class TrainingKind:
     meaning: str
     probability: float
     witnesses: tuple[str, ...] = ()
+    sure: bool = False

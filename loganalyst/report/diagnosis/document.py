@@ -31,7 +31,7 @@ from loganalyst.report.diagnosis.overview import advice, gaps
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
 from loganalyst.report.diagnosis.runnumbers import best, facts
-from loganalyst.report.diagnosis.setup import setup
+from loganalyst.report.diagnosis.setup import setup, training
 from loganalyst.report.diagnosis.watchlist import watch
 
 __all__ = ["CauseText", "Document", "EvidenceText", "Excluded", "Row", "document", "shown_curves", "written"]
@@ -101,6 +101,7 @@ class CauseText:
     consequences: tuple[str, ...]
     decide: tuple[str, ...]
     origin: str
+    limited: str  # why the confidence is lower than the evidence alone would make it
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ class Document:
     advice: Row | None
     watch: tuple[Row, ...]
     setup: tuple[Row, ...]
+    training: str  # its kind, in words; empty if not known
     facts: tuple[Row, ...]
     sessions: tuple[Row, ...]
     starts: str  # how many, and how they ended; empty for a single start
@@ -190,6 +192,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         advice=advice(d),
         watch=tuple(watch(d)),
         setup=tuple(setup(d)),
+        training=clean(training(d), 200),
         facts=tuple(facts(d)),
         sessions=_sessions(d.sessions),
         starts=_starts(d.sessions),
@@ -261,6 +264,7 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         consequences=tuple(clean(c) for c in cause.consequences),
         decide=tuple(_decider(decider, cause) for decider in cause.decide),
         origin=trust.foreign(cause.origin),
+        limited=clean("; ".join(cause.capped), 400),
     )
 
 

@@ -55,6 +55,7 @@ def _cause(cause: CauseText) -> Iterator[str]:
     )
     for number, fix in enumerate(cause.fixes, 1):
         yield from _fix(fix, f" {number}" if number > 1 else "")
+    yield from paragraph("Why not surer", cause.limited)
     yield from paragraph("What it will not fix", cause.will_not_fix)
     yield from paragraph("Side effects", cause.side_effects)
     yield from paragraph("Prevention", cause.prevention)

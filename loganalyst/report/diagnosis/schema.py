@@ -18,6 +18,8 @@ from loganalyst.model import (
     Suspect,
     TimelineEvent,
     Told,
+    TrainingKind,
+    TrainingKindName,
 )
 from loganalyst.model.baseline import Parted
 from loganalyst.report.common.schemaparts import (
@@ -173,7 +175,7 @@ def _run() -> Json:
         ),
     )
     return object_(
-        ("suggested",),  # younger than the schema
+        ("suggested", "trainer", "training_kind"),  # younger than the schema
         id=TEXT,
         path=TEXT,
         name=TEXT,
@@ -183,11 +185,24 @@ def _run() -> Json:
         started=or_null(TIME),
         ended=or_null(TIME),
         sources=listed(object_of(Source)),
+        trainer=or_null(TEXT, "The library or script that trained the run, if one is recognised."),
+        training_kind=or_null(_training_kind(), "The kind of training, if something suggests one."),
         joined=listed(TEXT, "Why several places were taken as one run."),
         suggested=listed(TEXT, "Job logs that may belong to this run and were not read."),
         metrics={**INTEGER, "description": "Number of metrics."},
         points={**INTEGER, "description": "Number of logged values."},
         coverage=coverage,
+    )
+
+
+def _training_kind() -> Json:
+    return object_of(
+        TrainingKind,
+        kind=one_of(TrainingKindName),
+        meaning="The kind in words.",
+        probability=SHARE,
+        witnesses=listed(TEXT, "The strongest facts that suggest the kind."),
+        sure="Rules for other kinds of training do not apply.",
     )
 
 
@@ -207,7 +222,7 @@ def _cause() -> Json:
     )
     return object_of(
         Cause,
-        optional=("block", "decide", "ended_run", "family", "origin"),  # younger than the schema
+        optional=("block", "capped", "decide", "ended_run", "family", "origin"),  # younger than the schema
         leave_out=("verdict", "summary", "side_effects", "prevention", "references", "symptoms", "metric"),
         id="The rule.",
         label="The common label, shared by rules for one kind of failure.",
@@ -219,6 +234,7 @@ def _cause() -> Json:
         fix=listed(fix),
         consequences="What follows from this cause and is not a cause itself.",
         ended_run="The run failed, and its logs say that this cause ended it.",
+        capped="Why the confidence is lower than the evidence alone would make it.",
         missing="What was not logged and would settle the open questions about this cause.",
         decide=_decide(),
         origin=ORIGIN,

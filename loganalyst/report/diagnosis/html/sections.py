@@ -135,6 +135,7 @@ def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
         blocks.paragraph("Root cause", c.summary),
         blocks.paragraph("Why this happens", c.mechanism),
         [_fix(f) for f in c.fixes],
+        blocks.paragraph("Why not surer", c.limited),
         blocks.paragraph("What it will not fix", c.will_not_fix),
         blocks.paragraph("Side effects", c.side_effects),
         blocks.paragraph("Prevention", c.prevention),
