@@ -107,9 +107,7 @@ def _answers(
         values,
         witnesses,
         symptoms={id_: not foreign(s, values) and row[s.ask.text] for id_, s in catalogue.symptoms.items()},
-        applies={
-            r.id: not foreign(r, values) and (row[r.applies_when.text] if r.applies_when else True) for r in rules
-        },
+        applies={rule.id: not foreign(rule, values) and _applies(rule, row) for rule in rules},
         items={rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules},
         notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
     )

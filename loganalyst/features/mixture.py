@@ -17,6 +17,7 @@ FEATURES = (
     Feature("mixed_why", "text", "", "Why both files seem to come from two trainings", "points"),
 )  # fmt: skip
 MAX_FILES = 20  # of which every two are compared; a run with more files has ranks, shards or folds
+_LEADING = ("train_loss", "reward")
 _HELD_OUT = ("val_loss", "val_loss_component", "val_accuracy", "val_score", "val_error_rate")
 
 
@@ -30,15 +31,21 @@ def compute(context: Context) -> Computed:
 def _unfit(context: Context, files: Mapping[str, Source]) -> Iterator[tuple[str, str, str]]:
     """Every two files that do not fit, and why."""
     extents = context.run.points.group_by("source", "metric", "session").agg(
-        pl.col("step").min().alias("first"), pl.col("step").max().alias("last")
+        pl.col("step").min().alias("first"),
+        pl.col("step").max().alias("last"),
+        pl.col("time").min().alias("began"),
+        pl.col("time").max().alias("ended"),
     )
     trainers = {path: _trainer(extents, source) for path, source in files.items()}
     held_out = {curve.metric for curve in context.curves if curve.role.name in _HELD_OUT}
+    leading = extents.filter(pl.col("metric").is_in([c.metric for c in context.curves if c.role.name in _LEADING]))
     judged = {curve.metric for curve in context.curves if curve.role.judged}
     for a, b in combinations(files, 2):
         one, other = trainers[a], trainers[b]
         if one and other and _differ(one, other):
             yield a, b, f"{one.title} wrote one, {other.title} the other"
+        if _apart(leading.filter(source=a), leading.filter(source=b)):
+            yield a, b, "one was written long after the other, over the same steps and with other names"
         alike = files[a].format == files[b].format
         shared = extents.filter(source=a).join(extents.filter(source=b), on=("metric", "session")).sort("metric")
         shared = shared.filter(_over_the_same_steps()) if alike else shared  # a log may count other steps than a table
@@ -59,10 +66,21 @@ def _differ(one: Trainer, other: Trainer) -> bool:
 
 
 def _over_the_same_steps() -> pl.Expr:
-    """Whether two files share most steps of the shorter one."""
+    """Whether two logs share most steps of the shorter one."""
     shared = pl.min_horizontal("last", "last_right") - pl.max_horizontal("first", "first_right")
     shorter = pl.min_horizontal(pl.col("last") - pl.col("first"), pl.col("last_right") - pl.col("first_right"))
     return shared >= feature_limit("mixed_overlap") * shorter
+
+
+def _apart(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    """Whether two files log different losses (or rewards) over the same steps, at times that no time zone explains."""
+    pairs = one.join(other, how="cross").filter(_over_the_same_steps())
+    gap = pl.max_horizontal(pl.col("began_right") - pl.col("ended"), pl.col("began") - pl.col("ended_right"))
+    far = gap.dt.total_seconds() > feature_limit("mixed_apart")
+    return (
+        bool(pairs.height)
+        and not pairs.select((~far.fill_null(False)) | (pl.col("metric") == pl.col("metric_right"))).to_series().any()
+    )
 
 
 def _differ_in(run: Run, metric: str, session: int, a: str, b: str) -> bool:
@@ -72,9 +90,6 @@ def _differ_in(run: Run, metric: str, session: int, a: str, b: str) -> bool:
     shorter, longer = sorted((v[np.isfinite(v)] for v in values), key=len)
     if shorter.size < feature_limit("mixed_values"):
         return False
-    low, high = np.searchsorted(longer, [shorter - _margin(shorter), shorter + _margin(shorter)])
+    margin = feature_limit("mixed_rounding") * np.abs(shorter)
+    low, high = np.searchsorted(longer, [shorter - margin, shorter + margin])
     return float(np.mean(high > low)) < feature_limit("mixed_same")
-
-
-def _margin(values: np.ndarray) -> np.ndarray:
-    return feature_limit("mixed_rounding") * np.abs(values)

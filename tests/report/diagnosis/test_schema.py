@@ -22,4 +22,6 @@ def test_fields_that_are_younger_than_the_schema_are_optional():
     """A document of the first version still fits."""
     cause = schema()["properties"]["root_causes"]["items"]
 
-    assert set(cause["properties"]) - set(cause["required"]) == {"block", "decide", "ended_run", "family", "origin"}
+    assert set(cause["properties"]) - set(cause["required"]) == {
+        "block", "capped", "decide", "ended_run", "family", "origin",
+    }  # fmt: skip
