@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from loganalyst.model.shortrepr import Short
+
 # fmt: off
 TrainingKindName = Literal[
     "pretraining", "fine-tuning", "preference", "verifiable-rewards", "reinforcement", "supervised", "detection",
@@ -13,8 +15,8 @@ TrainingKindName = Literal[
 TRAINING_KINDS: tuple[TrainingKindName, ...] = get_args(TrainingKindName)
 
 
-@dataclass(frozen=True)
-class TrainingKind:
+@dataclass(frozen=True, repr=False)
+class TrainingKind(Short):
     """The kind of training of a run, in words (`meaning`), with the probability (0 to 1) that it is right.
 
     `witnesses` are the strongest facts that suggest the kind: the trainer, or metrics, settings and names. `sure` says
