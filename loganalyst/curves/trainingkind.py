@@ -69,6 +69,11 @@ def training_kind(run: Run, roles: Iterable[str], trainer: Trainer | None) -> Tr
     return TrainingKind(best, file.kinds[best].meaning, probability, tuple(strongest[:MAX_WITNESSES]))
 
 
+def stated_kind(kind: TrainingKindName, probability: float) -> TrainingKind:
+    """A kind that was found before, such as that of an anonymous document."""
+    return TrainingKind(kind, _file().kinds[kind].meaning, probability)
+
+
 def _witnesses(run: Run, roles: set[str], trainer: Trainer | None) -> dict[TrainingKindName, dict[str, float]]:
     """The weight of each witness of each kind. Names of folders are words as in settings, and weigh less."""
     metrics, settings = _metric_words(run), _setting_words(run)

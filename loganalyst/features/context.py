@@ -16,8 +16,8 @@ from loganalyst.blame.rootline import session_roots
 from loganalyst.blame.survival import outlived
 from loganalyst.curves import axes
 from loganalyst.curves.trainers import Trainer
-from loganalyst.curves.trainingkind import training_kind
-from loganalyst.model import Curve, Feature, FeatureValue, Run, TrainingKind, Witness
+from loganalyst.curves.trainingkind import stated_kind, training_kind
+from loganalyst.model import TRAINING_KINDS, Curve, Feature, FeatureValue, Run, TrainingKind, Witness
 from loganalyst.signals import Convergence, Gap, Schedule, Shape
 from loganalyst.thresholds import feature_limit, verdict_limit
 
@@ -128,7 +128,12 @@ class Context:
     @cached_property
     def training_kind(self) -> TrainingKind | None:
         """The kind of training; None where nothing suggests one."""
-        found = training_kind(self.run, {curve.role.name for curve in self.curves}, self.trainer)
+        kind, probability = (self.run.given.get(f"training_kind{end}") for end in ("", "_probability"))
+        stated = next((name for name in TRAINING_KINDS if name == kind), None)
+        if stated and isinstance(probability, float):
+            found: TrainingKind | None = stated_kind(stated, probability)
+        else:
+            found = training_kind(self.run, {curve.role.name for curve in self.curves}, self.trainer)
         return found and replace(found, sure=found.probability >= verdict_limit("kind_sure"))
 
     @cached_property

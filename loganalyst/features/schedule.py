@@ -59,8 +59,8 @@ def compute(context: Context) -> Computed:
 
 def peak_rate(context: Context) -> float | None:
     """The highest learning rate: logged, otherwise from the config; None where neither is known."""
-    curve = _rate(context)
-    return context.number(*_RATE_KEYS) if curve is None else context.schedule(curve).peak
+    curve, configured = _rate(context), context.number(*_RATE_KEYS)
+    return configured if curve is None else context.schedule(curve).peak
 
 
 def _rate(context: Context) -> Curve | None:

@@ -120,3 +120,12 @@ def test_tau_is_the_balance_of_ordered_pairs() -> None:
 )
 def test_a_ratio_needs_both_numbers(a: float | None, b: float | None, quotient: float | None) -> None:
     assert ratio(a, b) == quotient
+
+
+def test_the_kind_of_training_of_a_document_stays(context_of: Callable[..., Context]) -> None:
+    """An anonymous document has no names that suggest a kind, but it states the kind that was found."""
+    given = {"training_kind": "speech", "training_kind_probability": 0.9}
+    found = context_of({"d_loss": [1.0] * 9, "g_loss": [1.0] * 9}, given=given).training_kind
+
+    assert found is not None
+    assert (found.kind, found.probability, found.sure) == ("speech", 0.9, True)
