@@ -34,7 +34,7 @@ def limit(entry: _ForKinds, values: Values) -> Limit | None:
     kind, probability = _known(values)
     if probability >= verdict_limit("kind_sure") or (not entry.kinds and (not kind or _serves(entry, kind))):
         return None
-    known = f"it is probably {kind} ({probability:.0%})" if kind else "nothing shows it"
+    known = f"it is probably {kind} ({probability * 100:.0f} %)" if kind else "nothing shows it"
     return Limit(verdict_limit("kind_unsure_cap"), f"the kind of training is not sure: {known}")
 
 
