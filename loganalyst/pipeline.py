@@ -163,6 +163,8 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
         features=features.compute(context),
         findings=findings,
         curves=curves,
+        trainer=trainer.title if trainer else None,
+        training_kind=context.training_kind,
         settings_obeyed=rulecatalogue.obeyed(corrected, known, rules),
         settings_ignored=tuple(SettingsFile(file, settings.NOT_OBEYED) for file in run.settings_ignored),
     )

@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "loganalyst"
 DATA = {  # declarations only: what uses them is tested
     "model/baseline.py", "model/causes.py", "model/features.py", "model/labels.py", "model/run.py", "model/signals.py",
+    "model/trainingkinds.py",
     "model/verification.py", "report/common/rows.py", "sources/files/readmark.py", "sources/text/sizes.py",
     "store/outcome.py",
 }  # fmt: skip

@@ -8,7 +8,7 @@ from loganalyst.anonymous.tablejson import NOT_FINITE
 from loganalyst.anonymous.tableredaction import WORDS
 from loganalyst.curves import roles
 from loganalyst.features import declared
-from loganalyst.model import FeatureValue
+from loganalyst.model import TRAINING_KINDS, FeatureValue
 
 # words that features produce
 GIVEN = frozenset(
@@ -64,6 +64,10 @@ GIVEN = frozenset(
         "operation",
         "size",
         "type",
+        "low",
+        "usual",
+        "high",
+        *TRAINING_KINDS,
     ]
 )
 _NUMBERS = re.compile(r"[\d,: –-]{1,200}")  # ranks such as `0, 3-5` and durations such as `1-02:30:00`

@@ -17,17 +17,13 @@ from msgspec import field
 
 from loganalyst.curves.roles import all_roles, names_held_out
 from loganalyst.errors import RuleError
-from loganalyst.model import OF_FILE, Role, Run
+from loganalyst.model import OF_FILE, Role, Run, TrainingKindName
 from loganalyst.rulefiles import RuleFile, Shape, Text, load, needed, refuse_name, rules_dir, typed, yaml_files
 
 FOLDER = "trainers"
 RECOGNISED = 1.0  # the sum of weights from which a trainer is recognised
 
-Kind: TypeAlias = Literal[
-    "pretraining", "fine-tuning", "preference", "verifiable-rewards", "reinforcement", "supervised", "detection",
-    "self-supervised", "adversarial", "autoencoder", "diffusion", "speech", "graph", "forecasting", "physics",
-    "boosting", "evaluation", "none", "any",
-]  # fmt: skip
+Kind: TypeAlias = TrainingKindName | Literal["any"]
 Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
 
 
@@ -59,7 +55,7 @@ class Trainer:
     id: str
     title: str
     source: str
-    kind: str
+    kind: Kind
     step: str
     usual: Mapping[str, tuple[float, float]]
     witnesses: Mapping[str, Mapping[str, float]]

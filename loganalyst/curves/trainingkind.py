@@ -1,23 +1,32 @@
-"""The kind of training that a run is: what its trainer says, else what its metrics and settings suggest.
+"""The kind of training that a run is: what its trainer says, else what its metrics, settings and names suggest.
 
 `rules/kinds.yaml` holds the witnesses of each kind and their weights.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+import re
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final
 
 from msgspec import field
 
 from loganalyst.curves.roles import normalise
 from loganalyst.curves.trainers import Trainer
-from loganalyst.model import OF_FILE, Run
+from loganalyst.model import OF_FILE, Run, TrainingKind, TrainingKindName
 from loganalyst.rulefiles import Positive, Shape, Share, Text, needed, ours
 
-MAX_SETTING = 60  # characters of a value that may name a kind; longer ones are prose or lists
-_TASKLESS = "any"  # the kind of a trainer whose users train all kinds
+MAX_SETTING = 60  # characters of a value that may name a kind; a longer one is prose or holds settings itself
+MAX_HOLDER = 4096  # characters of a value that is searched for settings
+FOLDERS = 4  # names at the end of the run's path that may name a kind
+MAX_WITNESSES = 3
+_TASKLESS: Final = "any"  # the kind of a trainer whose users train all kinds
+_INNER = re.compile(
+    r'"([^"\n]{1,60})"|^\s*([\w-]{1,60}):[ \t]{1,9}([\w.-]{1,60})$', re.MULTILINE
+)  # "task": "ner", or task: ner
+_HUMP = re.compile(r"([a-z])([A-Z])")  # smilesVAE
 
 Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
 
@@ -27,20 +36,16 @@ class _Kind(Shape, frozen=True):
     roles: dict[str, Weight] = field(default_factory=dict)
     metrics: dict[str, Weight] = field(default_factory=dict)
     settings: dict[str, Weight] = field(default_factory=dict)
+    trainers: dict[str, Weight] = field(default_factory=dict)
 
 
 class _File(Shape, frozen=True):
     doubt: Positive
+    steepness: Positive
     by_trainer: Share
-    kinds: dict[str, _Kind]
-
-
-class TrainingKind(NamedTuple):
-    """A kind of training, the probability that it is right (0 to 1), and its strongest witnesses in words."""
-
-    kind: str
-    probability: float
-    witnesses: tuple[str, ...]
+    by_folder: Share
+    by_one: Share
+    kinds: dict[TrainingKindName, _Kind]
 
 
 @cache
@@ -48,29 +53,40 @@ def _file() -> _File:
     return ours("kinds.yaml", _File)
 
 
-def meaning(kind: str) -> str:
-    """What a kind is, in words; the name itself for a kind that only trainers state."""
-    known = _file().kinds.get(kind)
-    return known.meaning if known else kind
-
-
 def training_kind(run: Run, roles: Iterable[str], trainer: Trainer | None) -> TrainingKind | None:
     """The kind of training of a run with metrics of these `roles`; None where nothing suggests one."""
+    file = _file()
     if trainer and trainer.kind != _TASKLESS:
-        return TrainingKind(trainer.kind, _file().by_trainer, (trainer.title,))
-    seen = {"roles": set(roles), "metrics": _metric_words(run), "settings": _setting_words(run)}
-    found = {name: _witnesses(kind, seen) for name, kind in _file().kinds.items()}
-    sums = {name: sum(weights.values()) for name, weights in found.items()}
-    best = max(sums, key=lambda name: sums[name])
-    if not sums[best]:
+        return TrainingKind(trainer.kind, file.kinds[trainer.kind].meaning, file.by_trainer, (trainer.title,))
+    found = _witnesses(run, set(roles), trainer)
+    odds = {name: math.expm1(file.steepness * sum(weights.values())) for name, weights in found.items()}
+    best = max(odds, key=lambda name: odds[name])
+    if not odds[best]:
         return None
-    strongest = sorted(found[best], key=lambda name: -found[best][name])[:3]
-    return TrainingKind(best, sums[best] / (sum(sums.values()) + _file().doubt), tuple(strongest))
+    strongest = sorted(found[best], key=lambda witness: -found[best][witness])
+    highest = file.by_trainer if len(strongest) > 1 else file.by_one
+    probability = min(odds[best] / (sum(odds.values()) + file.doubt), highest)
+    return TrainingKind(best, file.kinds[best].meaning, probability, tuple(strongest[:MAX_WITNESSES]))
 
 
-def _witnesses(kind: _Kind, seen: Mapping[str, set[str]]) -> dict[str, float]:
-    sorts = {"roles": kind.roles, "metrics": kind.metrics, "settings": kind.settings}
-    return {name: weight for sort, known in sorts.items() for name, weight in known.items() if name in seen[sort]}
+def stated_kind(kind: TrainingKindName, probability: float) -> TrainingKind:
+    """A kind that was found before, such as that of an anonymous document."""
+    return TrainingKind(kind, _file().kinds[kind].meaning, probability)
+
+
+def _witnesses(run: Run, roles: set[str], trainer: Trainer | None) -> dict[TrainingKindName, dict[str, float]]:
+    """The weight of each witness of each kind. Names of folders are words as in settings, and weigh less."""
+    metrics, settings = _metric_words(run), _setting_words(run)
+    folders = _words(map(_folder_name, run.path.parts[-FOLDERS:])) - settings
+    found: dict[TrainingKindName, dict[str, float]] = {}
+    for name, kind in _file().kinds.items():
+        weighed = {word: kind.settings[word] * _file().by_folder for word in folders & kind.settings.keys()}
+        for known, seen in ((kind.roles, roles), (kind.metrics, metrics), (kind.settings, settings)):
+            weighed |= {word: weighed.get(word, 0.0) + known[word] for word in known if word in seen}
+        if trainer and trainer.id in kind.trainers:
+            weighed[trainer.title] = kind.trainers[trainer.id]
+        found[name] = weighed
+    return found
 
 
 def _metric_words(run: Run) -> set[str]:
@@ -79,14 +95,26 @@ def _metric_words(run: Run) -> set[str]:
 
 
 def _setting_words(run: Run) -> set[str]:
-    """Words of the keys and short values of the settings, and of the names of files; whole keys too."""
-    values = run.config["value"].drop_nulls()
-    short = values.filter(values.str.len_chars() <= MAX_SETTING).unique().to_list()
+    """Words of the keys and short values of the settings, and of the names of files; whole keys too. A long value may
+    hold settings itself.
+    """
+    values = run.config["value"].drop_nulls().unique()
+    lengths = values.str.len_chars()
+    short = values.filter(lengths <= MAX_SETTING).to_list()
+    inner = [text for value in values.filter(lengths > MAX_SETTING) for text in _held(value)]
     keys = run.config["key"].unique().to_list()
     files = [Path(source.path).stem for source in run.sources]
-    return {key.rpartition(".")[2].lower() for key in keys} | _words(
-        normalise(text) for text in (*keys, *short, *files)
-    )
+    return {key.rpartition(".")[2].lower() for key in keys} | _words(map(normalise, (*keys, *short, *inner, *files)))
+
+
+def _held(value: str) -> list[str]:
+    """The keys and texts of settings in one long value, such as the JSON of a model's config."""
+    return [text for groups in _INNER.findall(value[:MAX_HOLDER]) for text in groups if text]
+
+
+def _folder_name(name: str) -> str:
+    """A folder's name as words: `smiles_vae` for smilesVAE."""
+    return normalise(_HUMP.sub(r"\1 \2", name))
 
 
 def _words(names: Iterable[str]) -> set[str]:

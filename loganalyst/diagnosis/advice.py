@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, first_known, needs
+from loganalyst.diagnosis.kindcap import foreign
 from loganalyst.diagnosis.rule import FixTemplate, Rule
 from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut
 
@@ -59,17 +60,19 @@ def alternative(judged: Judged, answers: Answers, catalogue: Catalogue) -> Alter
 def _reason(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
     rule = judged.rule
     if judged.verdict == "not_applicable":
-        return f"does not apply: {rule.applies_when.text if rule.applies_when else ''} is not the case"
+        kind, condition = foreign(rule, answers.values), rule.applies_when.text if rule.applies_when else ""
+        return (
+            f"does not apply to this kind of training ({kind})"
+            if kind
+            else f"does not apply: {condition} is not the case"
+        )
     if judged.verdict == "unknown":
         return _needs(judged, answers, catalogue)
-    against = _against(judged, answers)
     if not judged.seen:
         titles = ", ".join(catalogue.symptoms[s].title for s in rule.symptoms)
         return f"none of its symptoms is seen ({titles})"
-    if against:
-        return against
     if min(judged.counted, default=0.0) < 0:
-        return "the evidence is against it"
+        return _against(judged, answers) or "the evidence is against it"
     return "another cause of the same symptom is likelier" if judged.supported else "nothing supports it"
 
 

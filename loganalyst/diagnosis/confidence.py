@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from loganalyst.diagnosis import rolecap
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
+from loganalyst.diagnosis.kindcap import limit
 from loganalyst.diagnosis.rule import Calibration, Item, Rule, Scale
 from loganalyst.model import Evidence, Verdict
 from loganalyst.thresholds import verdict_limit
@@ -78,6 +79,7 @@ def judge(
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
     sure = rolecap.limited({id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}, answers, catalogue)
+    sure = {id_: j if id_ in more else _limited(j, answers) for id_, j in sure.items()}  # a measurement needs no kind
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
     # confidences may meet at the edge of their verdict's range; the shares then decide the order
@@ -223,6 +225,13 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
     sure = _within(capped(calibrate(lead.confidence, catalogue.calibration(lead.scale)), lead.direct), lead.verdict)
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
     return replace(judged, confidence=_within(p, judged.verdict))
+
+
+def _limited(judged: Judged, answers: Answers) -> Judged:
+    """The rule with its confidence lowered to the limits of what is not sure about the run, and why."""
+    limits = [found for found in (limit(judged.rule, answers.values),) if found and found.highest < judged.confidence]
+    lowest = min((found.highest for found in limits), default=judged.confidence)
+    return replace(judged, confidence=lowest, limits=(*judged.limits, *(found.why for found in limits)))
 
 
 def rivals(a: Judged, b: Judged) -> bool:

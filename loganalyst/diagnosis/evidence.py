@@ -10,6 +10,7 @@ from itertools import islice
 import polars as pl
 
 from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.kindcap import foreign
 from loganalyst.diagnosis.rule import Item, Rule, SymptomRule
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.diagnosis.texttemplate import Template
@@ -105,11 +106,15 @@ def _answers(
     return Answers(
         values,
         witnesses,
-        symptoms={id_: row[symptom.ask.text] for id_, symptom in catalogue.symptoms.items()},
-        applies={rule.id: row[rule.applies_when.text] if rule.applies_when else True for rule in rules},
+        symptoms={id_: not foreign(s, values) and row[s.ask.text] for id_, s in catalogue.symptoms.items()},
+        applies={rule.id: not foreign(rule, values) and _applies(rule, row) for rule in rules},
         items={rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules},
-        notes={id_: row[note.ask.text] for id_, note in catalogue.notes.items()},
+        notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
     )
+
+
+def _applies(rule: Rule, row: Mapping[str, Answer]) -> Answer:
+    return row[rule.applies_when.text] if rule.applies_when else True
 
 
 def evidence(

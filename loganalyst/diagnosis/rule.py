@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.diagnosis.texttemplate import Template
-from loganalyst.model import FeatureValue, Verdict
+from loganalyst.model import FeatureValue, TrainingKindName, Verdict
 from loganalyst.rulefiles import Shape, needed
 
 MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is about a thousandfold, and no stronger evidence is known that well
@@ -16,7 +16,15 @@ Weight = Annotated[
 ]
 Severity = Literal["info", "warning", "error", "critical"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+Kinds = tuple[TrainingKindName, ...]
 Scale = Literal["causes", "circumstantial", "logs", "healthy"]  # each has its own calibration; see Weights
+
+
+class Limit(NamedTuple):
+    """The highest confidence that a cause may have, and why."""
+
+    highest: float
+    why: str
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,8 @@ class SymptomRule:
     metric: str | None = None
     core: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    kinds: Kinds = ()
+    excluded_kinds: Kinds = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,10 @@ class RuleTest:
 
 @dataclass(frozen=True)
 class Rule:
-    """One possible cause. The fields are those of its file."""
+    """One possible cause. The fields are those of its file.
+
+    `kinds` are the kinds of training that can have it (empty: all), `excluded_kinds` those that cannot.
+    """
 
     id: str
     title: str
@@ -105,6 +118,8 @@ class Rule:
     replay: tuple[str, ...] = ()
     replay_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by experiment and outcome
     references: tuple[str, ...] = ()
+    kinds: Kinds = ()
+    excluded_kinds: Kinds = ()
 
     @property
     def asks(self) -> tuple[Ask, ...]:
@@ -177,6 +192,8 @@ class NoteRule:
     doubt: float = 0.0
     perhaps: tuple[str, ...] = ()
     blind: bool = False
+    kinds: Kinds = ()
+    excluded_kinds: Kinds = ()
 
 
 class Calibration(Shape, frozen=True):

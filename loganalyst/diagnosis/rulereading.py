@@ -11,6 +11,7 @@ from loganalyst.diagnosis.rule import (
     ExperimentRule,
     FixTemplate,
     Item,
+    Kinds,
     NoteRule,
     NoteTest,
     OutcomeRule,
@@ -97,6 +98,8 @@ class RuleEntry(Shape, frozen=True):
     prevention: Text = ""
     replay: tuple[Text, ...] | dict[str, Weights] = ()
     references: tuple[Text, ...] = ()
+    kinds: Kinds = ()
+    excluded_kinds: Kinds = ()
 
 
 class _Symptom(Shape, frozen=True):
@@ -107,6 +110,8 @@ class _Symptom(Shape, frozen=True):
     metric: Text = ""
     core: tuple[Text, ...] = ()
     told: tuple[Text, ...] = ()
+    kinds: Kinds = ()
+    excluded_kinds: Kinds = ()
 
 
 class _NoteTest(Shape, frozen=True):
@@ -124,6 +129,8 @@ class _Note(Shape, frozen=True):
     doubt: Annotated[float, needed(f"a number from 0 to {MAX_WEIGHT:g} is needed", ge=0, le=MAX_WEIGHT)] = 0.0
     perhaps: tuple[Text, ...] = ()
     blind: bool = False
+    kinds: Kinds = ()
+    excluded_kinds: Kinds = ()
 
 
 class _Outcome(Shape, frozen=True):
@@ -235,6 +242,7 @@ def rule(reader: Reader) -> Rule | None:
         return None
     if found.id and found.id != path.stem:
         reader.note(("id",), f"id is {found.id!r}", f"the file's name is needed: {path.stem!r}")
+    _one_list_of_kinds(reader, (), found)
     for key in ("symptoms", "evidence", "fix", "tests"):
         if reader.file.data.get(key) == []:
             reader.note((key,), f"{key} is empty", "at least one is needed")
@@ -290,7 +298,14 @@ def _experiment(_: Reader, id_: str, found: _Experiment) -> ExperimentRule:
     return ExperimentRule(id_, one_line(found.question), found.group or id_, found.limits, outcomes)
 
 
+def _one_list_of_kinds(reader: Reader, at: Keys, found: RuleEntry | _Symptom | _Note) -> None:
+    """Note an entry that lists both the kinds of training that it is for and those that it is not for."""
+    if found.kinds and found.excluded_kinds:
+        reader.note((*at, "excluded_kinds"), "kinds and excluded_kinds are both given", "one of them is enough")
+
+
 def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
+    _one_list_of_kinds(reader, (id_,), found)
     converted = {
         "ask": reader.ask((id_, "ask"), found.ask) or _NOTHING,
         "says": reader.template((id_, "says"), found.says) or _EMPTY,
@@ -305,6 +320,7 @@ def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
 
 
 def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
+    _one_list_of_kinds(reader, (id_,), found)
     return SymptomRule(
         id=id_,
         title=one_line(found.title),
@@ -314,6 +330,8 @@ def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
         metric=reader.feature((id_, "metric"), found.metric, text=True),
         core=reader.once((id_, "core"), found.core),
         told=reader.once((id_, "told"), found.told),
+        kinds=found.kinds,
+        excluded_kinds=found.excluded_kinds,
     )
 
 

@@ -16,9 +16,10 @@ from loganalyst.blame.rootline import session_roots
 from loganalyst.blame.survival import outlived
 from loganalyst.curves import axes
 from loganalyst.curves.trainers import Trainer
-from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
+from loganalyst.curves.trainingkind import stated_kind, training_kind
+from loganalyst.model import TRAINING_KINDS, Curve, Feature, FeatureValue, Run, TrainingKind, Witness
 from loganalyst.signals import Convergence, Gap, Schedule, Shape
-from loganalyst.thresholds import feature_limit
+from loganalyst.thresholds import feature_limit, verdict_limit
 
 MAX_RANKED_VALUES = 200  # values that Kendall's tau compares pair by pair; of longer series every k-th is taken
 
@@ -38,6 +39,7 @@ class Context:
     trainer: Trainer | None = None
     _shapes: dict[str, Shape] = field(default_factory=dict)
     _quanta: dict[str, float] = field(default_factory=dict)
+    _schedules: dict[str, Schedule] = field(default_factory=dict)
 
     def shape(self, curve: Curve) -> Shape:
         """The shape of the curve with lower = better; where harm is down (a reward), of the negated values."""
@@ -90,7 +92,9 @@ class Context:
 
     def schedule(self, curve: Curve) -> Schedule:
         """The description of a learning-rate curve."""
-        return signals.schedule(curve.steps, curve.values)
+        if curve.metric not in self._schedules:
+            self._schedules[curve.metric] = signals.schedule(curve.steps, curve.values)
+        return self._schedules[curve.metric]
 
     def convergence(self, curve: Curve) -> Convergence | None:
         """How a falling curve converges; None where it does not fall."""
@@ -143,6 +147,17 @@ class Context:
     def roots(self) -> Mapping[int, Mapping[str, Any] | None]:
         """The root-cause line of each session (`loganalyst.blame.rootline`)."""
         return session_roots(self.run, self.lines)
+
+    @cached_property
+    def training_kind(self) -> TrainingKind | None:
+        """The kind of training; None where nothing suggests one."""
+        kind, probability = (self.run.given.get(f"training_kind{end}") for end in ("", "_probability"))
+        stated = next((name for name in TRAINING_KINDS if name == kind), None)
+        if stated and isinstance(probability, float):
+            found: TrainingKind | None = stated_kind(stated, probability)
+        else:
+            found = training_kind(self.run, {curve.role.name for curve in self.curves}, self.trainer)
+        return found and replace(found, sure=found.probability >= verdict_limit("kind_sure"))
 
     @cached_property
     def _kinds_by_role(self) -> frozenset[tuple[str, str]]:

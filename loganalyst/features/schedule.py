@@ -48,16 +48,28 @@ _PRECISION_KEYS = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_
 
 def compute(context: Context) -> Computed:
     """All of FEATURES."""
-    curves = [c for c in context.with_role(ROLE) if np.isfinite(c.values).any()]
-    curve = max(curves, key=lambda c: (len(c.values), float(np.nanmax(c.values))), default=None)
-    configured = context.number(*_RATE_KEYS)
-    out: Computed = {"lr_peak": configured, **_settings(context)}
-    if curve is not None and (curve.values.any() or not context.quantum(curve)):  # `0.0000` throughout is not known
+    curve, peak = _rate(context), peak_rate(context)
+    out: Computed = {"lr_peak": peak, **_settings(context)}
+    if curve is not None:
         out |= _logged(context, curve)
-    peak = out["lr_peak"][0] if isinstance(out["lr_peak"], tuple) else out["lr_peak"]
-    if isinstance(peak, float) and peak > 0:
+    if peak is not None and peak > 0:
         out |= {"lr_suggested": peak / 3, "lr_raised": peak * 10}
     return out
+
+
+def peak_rate(context: Context) -> float | None:
+    """The highest learning rate: logged, otherwise from the config; None where neither is known."""
+    curve, configured = _rate(context), context.number(*_RATE_KEYS)
+    return configured if curve is None else context.schedule(curve).peak
+
+
+def _rate(context: Context) -> Curve | None:
+    """The longest curve of a learning rate, of several the one with the highest value. None for `0.0000` throughout:
+    rounded, it is not known.
+    """
+    curves = [c for c in context.with_role(ROLE) if np.isfinite(c.values).any()]
+    curve = max(curves, key=lambda c: (len(c.values), float(np.nanmax(c.values))), default=None)
+    return curve if curve is None or curve.values.any() or not context.quantum(curve) else None
 
 
 def _logged(context: Context, curve: Curve) -> Computed:

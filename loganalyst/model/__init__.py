@@ -39,6 +39,7 @@ from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, M
 from loganalyst.model.run import Run, RunEnd, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
 from loganalyst.model.tables import SCHEMAS, UNREAD, Tables, Time, constant, table
+from loganalyst.model.trainingkinds import TRAINING_KINDS, TrainingKind, TrainingKindName
 from loganalyst.model.verification import (
     CauseCheck,
     Expectation,
@@ -53,6 +54,7 @@ __all__ = [
     "OF_FILE",
     "OURS",
     "SCHEMAS",
+    "TRAINING_KINDS",
     "UNREAD",
     "Alternative",
     "Baseline",
@@ -112,6 +114,8 @@ __all__ = [
     "Time",
     "TimelineEvent",
     "Told",
+    "TrainingKind",
+    "TrainingKindName",
     "Truth",
     "Verdict",
     "Verification",

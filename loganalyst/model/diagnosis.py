@@ -15,6 +15,7 @@ from loganalyst.model.run import Run, SettingsFile
 from loganalyst.model.shortrepr import Short
 from loganalyst.model.signals import Curve, Metric
 from loganalyst.model.tables import table
+from loganalyst.model.trainingkinds import TrainingKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,7 +115,8 @@ class Diagnosis(Short):
     `causes` is ranked (at most five), empty for a healthy run. `alternatives` are less likely causes that evidence
     supports, `ruled_out` are causes that evidence excludes, `not_supported` those that were looked for and not found,
     `unknown` those that were not checked for lack of data. `decide` says what would settle an unsure answer (below
-    0.70). `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
+    0.70). `trainer` is the title of the recognised trainer, `training_kind` the kind of training if something suggests
+    one. `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
     folders that took effect, `settings_ignored` those that did not, because they came with the run.
 
     >>> import loganalyst as la
@@ -151,6 +153,8 @@ class Diagnosis(Short):
     decide: tuple[Decider, ...] = ()
     quick_fixes: tuple[QuickFix, ...] = ()
     rivals: tuple[Rival, ...] = ()
+    trainer: str | None = None
+    training_kind: TrainingKind | None = None
 
     def __repr__(self) -> str:
         from loganalyst.report import prompt

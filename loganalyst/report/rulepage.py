@@ -34,6 +34,12 @@ def _blocks(rule: Mapping[str, Any]) -> Iterator[str]:
     yield escape(rule["summary"])
     if "applies_when" in rule:
         yield f"Applies when `{rule['applies_when']}`."
+    for key, words in (
+        ("kinds", "Only in training of these kinds"),
+        ("excluded_kinds", "Not in training of these kinds"),
+    ):
+        if rule.get(key):
+            yield f"{words}: {', '.join(rule[key])}."
     yield f"## Why this happens\n\n{escape(rule['mechanism'])}"
     yield "## Evidence"
     yield "\n".join(map(_item, rule["evidence"]))

@@ -30,7 +30,9 @@ def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, asci
     width = max(min(width, MAX_WIDTH), 40)
     doc = document(diagnosis)
     lines = wrapped(text((doc.name, "bold"), "   ", doc.headline), width)
-    lines += _table([(row.label, row.text) for row in doc.facts], width)
+    lines += _table(
+        [("Training", doc.training or "kind not known"), *((row.label, row.text) for row in doc.facts)], width
+    )
     lines += _section("Sources", _table(_sources(diagnosis), width))
     metrics = [row if width >= MIN_WIDTH_FOR_REASON else row[:-1] for row in _metrics(diagnosis)]
     lines += _section("Metrics", _table(metrics, width, whole=False))

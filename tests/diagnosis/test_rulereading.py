@@ -27,6 +27,16 @@ Edit = Callable[[str, Mapping[str, str]], Catalogue]
         ("prior: 0.08", "prior: 1", ":8: prior is 1; a number from 0.0001 to 0.9 is needed"),
         ("prior: 0.08", "prior: .nan", ":8: prior is nan"),
         ("prior: 0.08", "prior: true", ":8: prior is True"),
+        (
+            "prior: 0.08",
+            "prior: 0.08\nkinds: [preferences]",
+            ":9: an entry of kinds is 'preferences'; did you mean 'pref",
+        ),
+        (
+            "prior: 0.08",
+            "prior: 0.08\nkinds: [none]\nexcluded_kinds: [none]",
+            ":10: kinds and excluded_kinds are both given",
+        ),
         ("points >= 20", "pointz >= 20", ":9: 'train_loss_pointz' is no feature; did you mean 'train_loss_points'?"),
         ("[divergence, nan-loss]", "[divergance]", ":10: symptoms names 'divergance'; did you mean 'divergence'?"),
         ("[divergence, nan-loss]", "[]", ":10: symptoms is empty; at least one is needed"),

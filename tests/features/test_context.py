@@ -145,3 +145,12 @@ def test_the_logged_value_near_a_level() -> None:
     assert logged_near(values, 8.0) == 18.0  # of the last tenth only
     assert logged_near(values, None) is None
     assert logged_near(np.array([NAN]), 1.0) == 1.0
+
+
+def test_the_kind_of_training_of_a_document_stays(context_of: Callable[..., Context]) -> None:
+    """An anonymous document has no names that suggest a kind, but it states the kind that was found."""
+    given = {"training_kind": "speech", "training_kind_probability": 0.9}
+    found = context_of({"d_loss": [1.0] * 9, "g_loss": [1.0] * 9}, given=given).training_kind
+
+    assert found is not None
+    assert (found.kind, found.probability, found.sure) == ("speech", 0.9, True)

@@ -18,6 +18,13 @@ def test_the_rate_of_the_settings_counts_where_none_is_logged(features_of):
     assert features_of(GRPO, {"learning_rate": 1e-6}).values["lr_peak_usual"] == "usual"
 
 
+def test_a_rate_that_was_logged_counts_before_the_settings(features_of):
+    """The longest curve is the rate, as for the feature lr_peak."""
+    values = features_of({**GRPO, "learning_rate": [1e-3, 1e-3]}, {"learning_rate": 1e-6}).values
+
+    assert (values["lr_peak"], values["lr_peak_usual"]) == (1e-3, "high")
+
+
 def test_no_trainer_no_usual_rate(features_of):
     values = features_of({"loss": [1.0, 0.5], "lr": [1e-3, 1e-3]}).values
 

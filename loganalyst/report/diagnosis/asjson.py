@@ -63,12 +63,23 @@ def _run(d: Diagnosis) -> dict[str, Any]:
         "started": d.run.started,
         "ended": d.run.ended,
         "sources": [asdict(s) for s in d.run.sources],
+        "trainer": {"id": d.features.values.get("trainer"), "title": d.trainer} if d.trainer else None,
+        "kind": _kind(d),
         "joined": d.run.basis,
         "suggested": d.run.suggested,
         "metrics": len(d.metrics),
         "points": d.run.points.height,
         "coverage": {**d.coverage, "not_judged": [{"id": r.id, "why": r.why} for r in d.unknown]},
     }
+
+
+def _kind(d: Diagnosis) -> dict[str, Any] | None:
+    """The kind of training."""
+    found = d.training_kind
+    if found is None:
+        return None
+    known = {"name": found.kind, "meaning": found.meaning, "confidence": found.probability}
+    return {**known, "witnesses": found.witnesses, "sure": found.sure}
 
 
 def _ending(d: Diagnosis) -> dict[str, Any]:

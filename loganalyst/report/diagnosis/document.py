@@ -31,7 +31,7 @@ from loganalyst.report.diagnosis.overview import advice, gaps
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
 from loganalyst.report.diagnosis.runnumbers import best, facts
-from loganalyst.report.diagnosis.setup import setup
+from loganalyst.report.diagnosis.setup import setup, training
 from loganalyst.report.diagnosis.watchlist import watch
 
 __all__ = ["CauseText", "Document", "EvidenceText", "Excluded", "Row", "document", "shown_curves", "written"]
@@ -105,6 +105,7 @@ class CauseText:
     consequences: tuple[str, ...]
     decide: tuple[str, ...]
     origin: str
+    limited: str  # why the confidence is lower than the evidence alone would make it
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ class Document:
     advice: Row | None
     watch: tuple[Row, ...]
     setup: tuple[Row, ...]
+    training: str  # its kind, in words; empty if not known
     facts: tuple[Row, ...]
     sessions: tuple[Row, ...]
     starts: str  # how many, and how they ended; empty for a single start
@@ -192,6 +194,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         advice=advice(d),
         watch=tuple(watch(d)),
         setup=tuple(setup(d)),
+        training=clean(training(d), 200),
         facts=tuple(facts(d)),
         sessions=_sessions(d.sessions),
         starts=_starts(d.sessions),
@@ -274,6 +277,7 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         consequences=tuple(clean(c) for c in cause.consequences),
         decide=tuple(_decider(decider, cause) for decider in cause.decide),
         origin=trust.foreign(cause.origin),
+        limited=clean("; ".join(cause.limits), 400),
     )
 
 
@@ -308,8 +312,7 @@ def _basis(cause: Cause, d: Diagnosis) -> str:
     kind = "direct evidence" if "direct" in held else "circumstantial evidence" if held else "no evidence of its own"
     ended = ", and ended the run" if cause.ended_run and any(c.confidence > cause.confidence for c in d.causes) else ""
     foreign = ", not by our rules" if trust.foreign(cause.origin) else ""
-    limits = "".join(f"; {clean(limit, 200)}" for limit in cause.limits)
-    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + foreign + limits
+    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + foreign
 
 
 def _story(cause: Cause, d: Diagnosis) -> str:

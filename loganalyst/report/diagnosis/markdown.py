@@ -23,7 +23,8 @@ def _opening(doc: Document) -> Iterator[str]:
     yield f"# {escape(doc.name)}: {escape(doc.verdict)}"
     sure = f" Confidence {doc.sure}." if doc.sure else ""
     read = f" Read from {escape(', '.join(doc.sources))}." if doc.sources else ""
-    yield f"{escape(doc.headline)}.{sure}{read}"
+    training = f" Training: {escape(doc.training)}." if doc.training else ""
+    yield f"{escape(doc.headline)}.{sure}{read}{training}"
     yield from paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
     yield from section("Symptoms", doc.symptoms)
     yield from section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
@@ -55,6 +56,7 @@ def _cause(cause: CauseText) -> Iterator[str]:
     )
     for number, fix in enumerate(cause.fixes, 1):
         yield from _fix(fix, f" {number}" if number > 1 else "")
+    yield from paragraph("Why not surer", cause.limited)
     yield from paragraph("What it will not fix", cause.will_not_fix)
     yield from paragraph("Side effects", cause.side_effects)
     yield from paragraph("Prevention", cause.prevention)

@@ -22,9 +22,11 @@ from loganalyst.model import (
     Suspect,
     TimelineEvent,
     Told,
+    TrainingKindName,
 )
 from loganalyst.model.baseline import Parted
 from loganalyst.report.common.schemaparts import (
+    BOOLEAN,
     INTEGER,
     LEFT_OUT,
     NUMBER,
@@ -199,7 +201,7 @@ def _run() -> Json:
         reached_epochs=or_null(NUMBER),
     )
     return object_(
-        ("suggested", "end"),  # younger than the schema
+        ("suggested", "end", "trainer", "kind"),  # younger than the schema
         id=TEXT,
         path=TEXT,
         name=TEXT,
@@ -210,11 +212,25 @@ def _run() -> Json:
         started=or_null(TIME),
         ended=or_null(TIME),
         sources=listed(object_of(Source)),
+        trainer=or_null(
+            object_(id=or_null(TEXT), title=TEXT), "The library or script that trained the run, if one is recognised."
+        ),
+        kind=or_null(_training_kind(), "The kind of training, if something suggests one."),
         joined=listed(TEXT, "Why several places were taken as one run."),
         suggested=listed(TEXT, "Job logs that may belong to this run and were not read."),
         metrics={**INTEGER, "description": "Number of metrics."},
         points={**INTEGER, "description": "Number of logged values."},
         coverage=coverage,
+    )
+
+
+def _training_kind() -> Json:
+    return object_(
+        name=one_of(TrainingKindName),
+        meaning={**TEXT, "description": "The kind in words."},
+        confidence=SHARE,
+        witnesses=listed(TEXT, "The strongest facts that suggest the kind."),
+        sure={**BOOLEAN, "description": "Rules for other kinds of training do not apply."},
     )
 
 

@@ -10,7 +10,7 @@ from loganalyst.model import Diagnosis, FeatureValue
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, count, number, percent
 
-__all__ = ["setup"]
+__all__ = ["setup", "training"]
 
 MODEL = ("model_name_or_path", "model_name", "architecture", "arch", "model_type", "model", "net", "network")
 # Settings that weigh a term of the loss: `kl_weight`, `loss.aux_coef`, `lambda_gp`. Two `\w*` take cubic time, so
@@ -29,6 +29,7 @@ def setup(d: Diagnosis) -> Iterator[Row]:
     """A row for each part of the setup that is known."""
     known, config = d.features.values, _settings(d.run.config)
     rows = {
+        "Training": iter([training(d)]),
         "Model": _model(known, config),
         "Loss": _loss(d, config),
         "Optimiser": _optimiser(known),
@@ -38,6 +39,15 @@ def setup(d: Diagnosis) -> Iterator[Row]:
     for label, facts in rows.items():
         if parts := [clean(fact, 200) for fact in facts if fact]:
             yield Row(label, ", ".join(parts))
+
+
+def training(d: Diagnosis) -> str:
+    """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`; empty if not known."""
+    kind = d.training_kind
+    if kind is None:
+        return f"with {d.trainer}" if d.trainer else ""
+    by = ", ".join(dict.fromkeys([*filter(None, [d.trainer]), *kind.witnesses]))
+    return f"{'' if kind.sure else 'probably '}{kind.meaning} ({by}), {percent(kind.probability)}"
 
 
 def _settings(config: pl.DataFrame) -> dict[str, str]:

@@ -36,6 +36,7 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
         text((f"{mark} {doc.name}", style), f"   {doc.verdict}"), text((f"{doc.sure} sure", "bold")), width
     )
     lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
+    lines += field("Training", doc.training, width, 2) if doc.training else []
     lines += field("Decide", "; ".join(doc.decide), width, 2) if doc.decide else []
     instead = [f"{row.label} ({row.text})" if row.text else row.label for row in doc.perhaps]
     lines += field("Instead?", " · ".join(instead), width, 2) if instead else []
@@ -46,7 +47,7 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
 
 
 def _full(doc: Document, width: int) -> "list[Text]":
-    lines = [*_headline(doc, width), text(), *_verdict(doc, width)]
+    lines = [*_headline(doc, width), *_training(doc, width), text(), *_verdict(doc, width)]
     drawn = curves(doc.series, doc.onset, width)
     lines += [text(), *drawn] if drawn else []
     sections = [
@@ -72,6 +73,10 @@ def _headline(doc: Document, width: int) -> "list[Text]":
     style = {"bad": "bold red", "unsure": "bold yellow"}.get(doc.tone, "bold")
     left = text((doc.name, "bold"), "   ", (doc.headline, style))
     return two_ended(left, text((shortlist(doc.sources, 3), "dim")), width)
+
+
+def _training(doc: Document, width: int) -> "list[Text]":
+    return wrapped(text((doc.training, "dim")), width) if doc.training else []
 
 
 def _verdict(doc: Document, width: int) -> "list[Text]":
@@ -104,6 +109,7 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
         parts = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
         for label, words in parts:
             lines += field(label, words, width, 2) if words else []
+    lines += field("Not surer", cause.limited, width, 2) if cause.limited else []
     if cause.basis.startswith("a guess") and cause.decide:
         lines += field("Decide", "; ".join(cause.decide), width, 2)
     return lines

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from loganalyst.model import Features
+from loganalyst.model import Features, TrainingKind
 from loganalyst.report.diagnosis import asjson as report
 from loganalyst.report.diagnosis.schema import schema
 
@@ -54,6 +54,24 @@ def test_the_names_are_those_of_the_contract(failed):
     assert list(cause["evidence"][0]) == ["id", "kind", "holds", "text", "metric", "step", "file", "line"]
     assert list(cause["fix"][0]) == ["change", "expected_impact", "verify", "if_not", "places"]
     assert {"id", "path", "status", "sources", "metrics", "points", "coverage"} <= set(data["run"])
+
+
+def test_the_kind_of_training_fits_the_schema(failed):
+    """With the trainer, the probability and the witnesses."""
+    kind = TrainingKind("speech", "speech recognition", 0.9, ("wer", "cer"), sure=True)
+    data = json.loads(replace(failed, trainer="Keras", training_kind=kind).to_json())
+
+    assert list(jsonschema.Draft202012Validator(closed(schema())).iter_errors(data)) == []
+    assert (data["run"]["trainer"], data["run"]["kind"]) == (
+        {"id": None, "title": "Keras"},
+        {
+            "name": "speech",
+            "meaning": "speech recognition",
+            "confidence": 0.9,
+            "witnesses": ["wer", "cer"],
+            "sure": True,
+        },
+    )
 
 
 def test_values_are_told_exactly(failed):

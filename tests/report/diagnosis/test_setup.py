@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from loganalyst import model
-from loganalyst.model import Diagnosis, Excerpt, Features, Role, Run
-from loganalyst.report.diagnosis.setup import setup
+from loganalyst.model import Diagnosis, Excerpt, Features, Role, Run, TrainingKind
+from loganalyst.report.diagnosis.setup import setup, training
 from loganalyst.report.diagnosis.watchlist import watch
 from tests.report.conftest import LOSS, VAL, curve
 
@@ -52,6 +53,35 @@ def test_what_was_trained_is_told_in_five_rows():
         ("Schedule", "constant after a warm-up, warm-up over 4 % of the run, 50,000 steps planned"),
         ("Data", "512 samples an update, not shuffled"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("trainer", "kind", "words"),
+    [
+        (
+            "TRL DPOTrainer",
+            TrainingKind("preference", "preference training", 0.95, ("TRL DPOTrainer",), sure=True),
+            "preference training (TRL DPOTrainer), 95 %",
+        ),
+        (
+            "Keras",
+            TrainingKind("supervised", "supervised training", 0.62, ("val_accuracy",)),
+            "probably supervised training (Keras, val_accuracy), 62 %",
+        ),
+        (
+            None,
+            TrainingKind("speech", "speech recognition", 0.9, ("wer", "cer"), sure=True),
+            "speech recognition (wer, cer), 90 %",
+        ),
+        ("Keras", None, "with Keras"),
+        (None, None, ""),
+    ],
+)
+def test_the_kind_of_training_in_words(trainer, kind, words):
+    found = replace(configured({}), trainer=trainer, training_kind=kind)
+
+    assert training(found) == words
+    assert [row.text for row in setup(found) if row.label == "Training"] == [words] * bool(words)
 
 
 def test_what_is_not_known_has_no_row():

@@ -25,6 +25,7 @@ def verdict(doc: Document) -> Html:
             _from(doc),
             class_="eyebrow",
         ),
+        element("p", element("small", doc.training)) if doc.training else None,
         element("h1", element("span", SIGN[doc.tone], class_="sign", aria_hidden="true"), " ", doc.verdict),
         _sure(doc.sure, lead.basis if lead else "") if doc.sure else None,
         _cause_in_short(lead) if lead else _unexplained(doc),
@@ -64,6 +65,7 @@ def _cause_in_short(cause: CauseText) -> list[Html | None]:
         element("p", blocks.place(cause.place), cause.story, class_="story"),
         _not_ours(cause),
         _now(fix) if fix else None,
+        element("p", element("b", "Not surer: "), cause.limited) if cause.limited else None,
         element("p", element("b", "What would decide: "), "; ".join(cause.decide[:3]), class_="decide")
         if decide
         else None,
@@ -135,6 +137,7 @@ def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
         blocks.paragraph("Root cause", c.summary),
         blocks.paragraph("Why this happens", c.mechanism),
         [_fix(f) for f in c.fixes],
+        blocks.paragraph("Why not surer", c.limited),
         blocks.paragraph("What it will not fix", c.will_not_fix),
         blocks.paragraph("Side effects", c.side_effects),
         blocks.paragraph("Prevention", c.prevention),
