@@ -1,14 +1,16 @@
 """The rules and patterns in force, ours and the user's: loaded, explained, tested and begun from a skeleton."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from loganalyst import features, guard, rulefiles
 from loganalyst.curves import trainers
-from loganalyst.diagnosis import Catalogue, Outcome, check_rules, load_catalogue, skeleton
-from loganalyst.errors import RuleError, nearest
+from loganalyst.diagnosis import Catalogue, Outcome, check_rules, compiledrules, load_catalogue, skeleton
+from loganalyst.diagnosis.catalogue import entries
+from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.model import Features, SettingsFile
 from loganalyst.settings import Settings
 from loganalyst.sources.text.patterns import userpatterns
@@ -25,7 +27,26 @@ def catalogue(rules: tuple[Path, ...] = (), unquoted: tuple[Path, ...] = ()) -> 
 @cache
 def _catalogue(rules: tuple[Path, ...], unquoted: tuple[Path, ...]) -> Catalogue:
     folders = (rulefiles.rules_dir(), *unquoted, *rules)
-    return load_catalogue(features.declared(), folders, unquoted=unquoted)
+    compiled = rulefiles.compiled()
+    ours = compiledrules.decoded(compiled.rules) if compiled else None
+    return load_catalogue(features.declared(), folders, unquoted=unquoted, ours=ours)
+
+
+def keep_compiled(read: Iterable[Path]) -> None:
+    """Keep the compiled catalogue in the user's cache folder for the next start, if there is none yet. Nothing happens
+    where the folder cannot be written, or lies in one of the runs that were `read`.
+    """
+    file = rulefiles.cache_file()
+    if file is None or rulefiles.compiled():
+        return
+    with suppress(LogAnalystError, OSError):
+        guard.check([file], [guard.Read(str(path)) for path in read])
+        rulefiles.keep_compiled(file, compiled_rules)
+
+
+def compiled_rules() -> bytes:
+    """Our checked rules, for the compiled catalogue. Raises RuleError for faults in them."""
+    return compiledrules.encoded(entries(features.declared(), rulefiles.rules_dir()))
 
 
 def explain(rule: str, rules: Sequence[Path] = ()) -> dict[str, Any]:

@@ -24,7 +24,7 @@ STEPS = {
     "processes": {"limits"},
     "threads": {"limits"},
     "opening": set(),
-    "rulefiles": {"errors"},
+    "rulefiles": {"errors", "writing"},
     "patterntraits": {"rulefiles"},
     "thresholds": {"errors", "rulefiles"},
     "settings": {"errors", "rulefiles"},

@@ -57,8 +57,8 @@ MADE = {
     "loganalyst.baseline.differencekinds._pattern",
     "loganalyst.diagnosis.fixplaces._keys",
     "loganalyst.curves.roles._languages",
-    "loganalyst.curves.roles._pattern",
-    "loganalyst.curves.trainers._trainer",
+    "loganalyst.curves.roles._regex",
+    "loganalyst.curves.trainers._regex",
     "loganalyst.sources.discovery.joining._accounts",
     "loganalyst.sources.text.metrics.lineforms.columns",
     "loganalyst.sources.text.metrics.lineshapes._as_printed",
@@ -69,7 +69,8 @@ LONGEST = 500  # of a metric's name and of a setting's key (`roles.MAX_NAME`, `k
 
 def of_rules() -> list[tuple[Regex, int]]:
     """Those in YAML files that Python's engine reads, and the longest text each is asked of."""
-    patterns = [p for pattern in roles._catalogue() for p in (*pattern.any, pattern.none) if p]
+    phrases = [p for pattern in roles._catalogue() for p in (*pattern.phrases, pattern.any, pattern.none) if p]
+    patterns = map(roles._regex, phrases)
     found = [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in patterns]
     found += [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in roles._languages()]
     globs = [kinds().ignored, *(p for kind in kinds().kinds.values() for p in (kind.last, kind.whole))]

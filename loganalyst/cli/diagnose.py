@@ -87,7 +87,7 @@ def diagnose(
 
     Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
     """
-    from loganalyst import contextfile, pipeline
+    from loganalyst import contextfile, pipeline, rulecatalogue
 
     case = contextfile.read(context) if context else contextfile.Case()
     paths = [*paths, *case.runs, *case.logs]
@@ -109,6 +109,7 @@ def diagnose(
     for fault in dict.fromkeys(f for d in found for f in d.summary.get("faults", ())):
         complain(fault, USAGE)
     emit(_reports(found, format_, top, output, {} if output else screen()), output)
+    rulecatalogue.keep_compiled(filter(None, (*paths, baseline)))
     likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
     raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)
 

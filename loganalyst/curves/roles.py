@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 
 from loganalyst.curves.rolefile import Entry, all_roles, role_file
-from loganalyst.curves.rolenames import MIN_BATCH, candidates
+from loganalyst.curves.rolenames import FirstLook
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import OF_FILE, Role
 
@@ -29,34 +29,40 @@ __all__ = [
 @dataclass(frozen=True)
 class _Pattern:
     role: Role
-    any: tuple[re.Pattern[str], ...]
-    none: re.Pattern[str] | None
+    phrases: tuple[str, ...]
+    any: str
+    none: str
     only: frozenset[str] | None
     held_out: frozenset[str] | None
 
     def reason(self, name: str) -> str | None:
         """Why the normalised `name` fits this role, or None."""
-        words = name.split("_")  # sets of words first: they exclude most of thousands of names
-        if self.held_out is not None and self.held_out.isdisjoint(words):
+        if self.held_out is not None and self.held_out.isdisjoint(name.split("_")):
             return None
-        if self.only is not None and not all(w in self.only or w.isdigit() for w in words):
+        if self.only is not None and not all(map(str.isdigit, {*name.split("_")} - self.only)):
             return None
-        hit = next((p.pattern for p in self.any if p.search(name)), None)
-        if hit is None or (self.none and self.none.search(name)):
+        if not _regex(self.any).search(name) or (self.none and _regex(self.none).search(name)):
             return None
-        return f"name has {hit.removeprefix(_LEFT).removesuffix(_RIGHT)!r}"
+        hit = next(phrase for phrase in self.phrases if _regex(phrase).search(name))
+        return f"name has {hit!r}"
 
 
-# a phrase between word boundaries of a normalised name: "loss" in "train_loss", not in "lossy"
-_LEFT, _RIGHT = "(?:^|_)(?:", ")(?:_|$)"
+@cache
+def _regex(phrase: str) -> re.Pattern[str]:
+    """A phrase between word boundaries of a normalised name: "loss" in "train_loss", not in "lossy"."""
+    return re.compile(f"(?:^|_)(?:{phrase})(?:_|$)")
+
+
 _TERM_ROLES = ("loss_component", "recon_loss", "quantisation_loss")
 _TOTAL_ROLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
 _TOTAL_WORDS = {"total", "overall"}
 MEASURE_WORDS = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
 MAX_NAME = 500  # only the last characters of a name count, because patterns with `.*` take quadratic time
 _TOP_K = re.compile(r"top_?[15](?:_|$)")  # "top1", "top_5_accuracy"
+_SPLIT_OR_STEP = re.compile(r"(^|_)(train|step|epoch)(?=_|$)")  # "train_triplet_loss_step"
 _TRAINING_WORDS = {"train", "training", "tr"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
+_WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")  # "critic's loss"
 _VAGUE_ROLES = {"other", "loss_component", "val_loss_component"}
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "valLoss"
@@ -67,11 +73,16 @@ def normalise(name: str) -> str:
     """Lower-case words joined by `_`, in English if `rules/roles.yaml` knows them. Other characters than letters and
     digits separate words; a possessive `'s` is dropped.
     """
-    name = _POSSESSIVE.sub("", name.lower())
-    if _other_languages().search(name):
-        for pattern, word in _languages():
-            name = pattern.sub(f" {word} ", name)
-    return "_".join(re.findall(r"[^\W_]+", name))
+    return "_".join(map(_english, _WORD.findall(_POSSESSIVE.sub("", name.lower()))))
+
+
+@lru_cache(1 << 16)  # few words make many names
+def _english(word: str) -> str:
+    if not _other_languages().search(word):
+        return word
+    for pattern, english in _languages():
+        word = pattern.sub(f" {english} ", word)
+    return "_".join(word.split())
 
 
 @cache
@@ -94,8 +105,9 @@ def _catalogue() -> tuple[_Pattern, ...]:
 def _pattern(role: Role, entry: Entry, words: Mapping[str, frozenset[str]]) -> _Pattern:
     return _Pattern(
         role,
-        tuple(re.compile(f"{_LEFT}{p}{_RIGHT}") for p in entry.any),
-        re.compile(f"{_LEFT}{'|'.join(entry.none)}{_RIGHT}") if entry.none else None,
+        entry.any,
+        "|".join(entry.any),
+        "|".join(entry.none),
         frozenset().union(*(words[w] for w in entry.only)) if entry.only else None,
         words[entry.held_out] if entry.held_out else None,
     )
@@ -116,12 +128,13 @@ def _by_name(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
 def _fits(names: Iterable[str]) -> dict[str, tuple[Role, str]]:
     """The first role that fits each normalised name, by its last MAX_NAME characters."""
     ends, patterns = {name: name[-MAX_NAME:] for name in names}, _catalogue()
-    if len(ends) < MIN_BATCH:
-        return {name: _first_role(end, patterns) for name, end in ends.items()}
-    batched = candidates(
-        dict.fromkeys(ends.values()), [[regex.pattern for regex in pattern.any] for pattern in patterns]
-    )
-    return {name: _first_role(end, [patterns[k] for k in batched.get(end, ())]) for name, end in ends.items()}
+    found = {end: _first_role(end, [patterns[k] for k in ks]) for end, ks in _first_look().candidates({*ends.values()})}
+    return {name: found[end] for name, end in ends.items()}
+
+
+@cache
+def _first_look() -> FirstLook:
+    return FirstLook([(pattern.phrases, pattern.held_out or ()) for pattern in _catalogue()])
 
 
 def _first_role(name: str, patterns: Iterable[_Pattern]) -> tuple[Role, str]:
@@ -251,8 +264,9 @@ def _only_loss(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, s
     if not _TOTAL_ROLES.isdisjoint(role.name for role, _ in roles.values()):
         return {}
     terms = [m for m, (role, _) in roles.items() if role.name in _TERM_ROLES]
-    bare = {re.sub(r"(^|_)(train|step|epoch)(?=_|$)", "", normalise(m)) for m in terms}
-    if len(bare) != 1:
+    bare = (_SPLIT_OR_STEP.sub("", normalise(m)) for m in terms)
+    first = next(bare, None)
+    if first is None or any(other != first for other in bare):
         return {}
     return {m: (all_roles()["train_loss"], f"{roles[m][0].name}, the only training loss logged") for m in terms}
 

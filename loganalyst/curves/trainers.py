@@ -61,7 +61,7 @@ class Trainer:
     witnesses: Mapping[str, Mapping[str, float]]
     prefixes: tuple[str, ...]
     exact: Mapping[str, Role]
-    patterns: tuple[tuple[re.Pattern[str], Role], ...]
+    patterns: tuple[tuple[str, Role], ...]  # with `*`
     ancestors: frozenset[str]  # those that it extends, directly or through others
 
     def role(self, metric: str) -> Role | None:
@@ -73,7 +73,7 @@ class Trainer:
             name = f"{file}/{name}"
         names = [name, *(name.removeprefix(p) for p in self.prefixes if name.startswith(p))]
         exact = next((self.exact[n] for n in names if n in self.exact), None)
-        return exact or next((role for n in names for regex, role in self.patterns if regex.fullmatch(n)), None)
+        return exact or next((role for n in names for glob, role in self.patterns if _regex(glob).fullmatch(n)), None)
 
 
 def known_roles(trainer: Trainer | None, metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
@@ -167,14 +167,15 @@ def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFil
         witnesses={sort: getattr(shape.witnesses, sort) for sort in _Witnesses.__struct_fields__},
         prefixes=tuple(prefix for ancestor in chain for prefix in ancestor.prefixes),
         exact={m: role for m, role in roles.items() if "*" not in m},
-        patterns=tuple((re.compile(_regex(m)), roles[m]) for m in dict.fromkeys(globs)),
+        patterns=tuple((m, roles[m]) for m in dict.fromkeys(globs)),
         ancestors=frozenset(names[1:]),
     )  # fmt: skip
 
 
-def _regex(pattern: str) -> str:
+@cache
+def _regex(pattern: str) -> re.Pattern[str]:
     """A pattern with `*` as a regex, without the atomic groups that `fnmatch` would write: `rewards/*/mean`."""
-    return ".*".join(map(re.escape, pattern.split("*")))
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))))
 
 
 def _chain(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> list[str]:

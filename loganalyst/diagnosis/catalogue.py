@@ -78,15 +78,21 @@ class Catalogue:
 
 
 @dataclass
-class _Load:
-    """The entries read so far."""
+class Entries:
+    """The checked entries of our catalogue by id, with their judged weights."""
 
-    declared: Mapping[str, Feature]
     rules: dict[str, Rule] = field(default_factory=dict)
-    ids: dict[str, Path] = field(default_factory=dict)  # of the rules left out as well
     symptoms: dict[str, SymptomRule] = field(default_factory=dict)
     notes: dict[str, NoteRule] = field(default_factory=dict)
     experiments: dict[str, ExperimentRule] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class _Load(Entries):
+    """The entries read so far."""
+
+    declared: Mapping[str, Feature]
+    ids: dict[str, Path] = field(default_factory=dict)  # of the rules left out as well
     files: dict[Path, rulefiles.RuleFile] = field(default_factory=dict)
     listed: set[Path] = field(default_factory=set)  # in the present folder, without links that lead out of it
 
@@ -222,19 +228,20 @@ def load(
     *,
     fitted: bool = True,
     unquoted: Collection[Path] = (),
+    ours: Entries | None = None,
 ) -> Catalogue:
     """Load the catalogue: `folders[0]` is our own, the others are the user's.
 
     `fitted` selects the fitted weights, else the judged ones. Faults quote nothing from files in the folders
     `unquoted`, which may belong to somebody else. Faults in our own folder raise one RuleError that lists them all.
-    A faulty entry of a user's folder is left out and reported in `problems`.
+    A faulty entry of a user's folder is left out and reported in `problems`. `ours` are the entries of our own folder,
+    where they are known.
     """
-    state = _Load(declared)
+    known = ours or (entries(declared, folders[0]) if folders else Entries())
+    state = _Load(declared=declared, **vars(known), ids={rule.id: rule.path for rule in known.rules.values()})
     problems: list[str] = []
-    for i, folder in enumerate(folders):
+    for folder in folders[1:]:
         faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]
-        if faults and i == 0:
-            raise RuleError(folder, f"{len(faults)} faults in rules\n" + "\n".join(map(str, faults)))
         problems += (str(f.unquoted() if folder in unquoted else f) for f in faults)
     rules = dict(sorted(state.rules.items()))
     catalogue = Catalogue(
@@ -242,6 +249,15 @@ def load(
     )
     weights = folders[0] / "weights.yaml" if folders and fitted else Path()
     return catalogue.weighted(_weights(catalogue, rulefiles.load(weights))) if weights.is_file() else catalogue
+
+
+def entries(declared: Mapping[str, Feature], folder: Path) -> Entries:
+    """The entries of our own folder. Raises one RuleError that lists all its faults."""
+    state = _Load(declared=declared)
+    faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]
+    if faults:
+        raise RuleError(folder, f"{len(faults)} faults in rules\n" + "\n".join(map(str, faults)))
+    return Entries(state.rules, state.symptoms, state.notes, state.experiments)
 
 
 def _weights(catalogue: Catalogue, file: rulefiles.RuleFile) -> Weights:

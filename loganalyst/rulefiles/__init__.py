@@ -1,5 +1,7 @@
 """The YAML under `rules/` and the user's own: found, loaded safely, and converted to typed values."""
 
+from loganalyst.rulefiles.compiledfile import NAME, cache_file, compiled
+from loganalyst.rulefiles.compiling import keep_compiled, write_compiled
 from loganalyst.rulefiles.folders import MAX_ENTRIES, digest, origin, our_digest, rules_dir, yaml_files
 from loganalyst.rulefiles.loading import Keys, RuleFile, load, load_all, text_files, too_deep
 from loganalyst.rulefiles.shapes import (
@@ -19,6 +21,7 @@ from loganalyst.rulefiles.shapes import (
 
 __all__ = [
     "MAX_ENTRIES",
+    "NAME",
     "Finite",
     "Keys",
     "Positive",
@@ -27,9 +30,12 @@ __all__ = [
     "Share",
     "Text",
     "Texts",
+    "cache_file",
     "check_names",
+    "compiled",
     "digest",
     "fitted",
+    "keep_compiled",
     "load",
     "load_all",
     "needed",
@@ -41,5 +47,6 @@ __all__ = [
     "text_files",
     "too_deep",
     "typed",
+    "write_compiled",
     "yaml_files",
 ]

@@ -1,7 +1,7 @@
 """Finds the files of rules, within bounds and never outside their folder, and fingerprints them."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -48,14 +48,29 @@ def origin(file: str | Path) -> str:
     return "" if Path(file).is_relative_to(rules_dir()) else str(file)
 
 
+def sources(folder: Path, end: str) -> Iterator[tuple[str, bytes]]:
+    """The files below one of our folders whose names end with `end`: path and content, sorted by path.
+
+    Raises RuleError as for `yaml_files`, OSError for a file that cannot be read.
+    """
+    start = len(os.path.join(folder, ""))
+    for path in sorted(_below(folder, "", end)):
+        with open(path, "rb", buffering=0) as file:
+            yield path[start:], file.read(MAX_FILE_BYTES + 1)
+
+
 def yaml_files(folder: Path, within: str = "") -> list[Path]:
     """All `*.yaml` below a folder of rules (or below its subfolder `within`), sorted by path.
 
     Links that lead out of the folder of rules, and links to folders, are not followed. Raises RuleError for a folder
     with more than MAX_ENTRIES entries, MAX_FOLDER_BYTES of YAML or MAX_FOLDER_DEPTH levels: it holds no rules.
     """
+    return sorted(map(Path, _below(folder, within, ".yaml")))
+
+
+def _below(folder: Path, within: str, end: str) -> list[str]:
     home, start = os.path.join(os.path.realpath(folder), ""), os.path.join(folder, within) if within else str(folder)
-    found, open_folders, entries_seen, size = list[Path](), [(start, 0)], 0, 0
+    found, open_folders, entries_seen, size = list[str](), [(start, 0)], 0, 0
     if not os.path.join(os.path.realpath(start), "").startswith(home):
         return []
     for place, depth in open_folders:
@@ -64,12 +79,12 @@ def yaml_files(folder: Path, within: str = "") -> list[Path]:
                 entries_seen += 1
                 if entry.is_dir(follow_symlinks=False):
                     open_folders.append((entry.path, depth + 1))
-                elif entry.name.endswith(".yaml") and _is_file_below(entry, home):
+                elif entry.name.endswith(end) and _is_file_below(entry, home):
                     size += entry.stat().st_size
-                    found.append(Path(entry.path))
+                    found.append(entry.path)
                 if entries_seen > MAX_ENTRIES or size > MAX_FOLDER_BYTES or depth > MAX_FOLDER_DEPTH:
                     raise RuleError(folder, "is too large for a folder of rules", _BOUNDS)
-    return sorted(found)
+    return found
 
 
 def _is_file_below(entry: "os.DirEntry[str]", home: str) -> bool:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import UNSET
 
 from loganalyst.errors import RuleError
+from loganalyst.rulefiles.compiledfile import data_of
 from loganalyst.rulefiles.folders import MAX_FILE_BYTES, rules_dir, yaml_files
 
 Keys = tuple[str | int, ...]
@@ -24,7 +26,13 @@ class RuleFile:
 
     path: Path
     data: Any
-    lines: Mapping[Keys, int]
+    known_lines: Mapping[Keys, int] | None = None  # None for compiled data
+
+    @cached_property
+    def lines(self) -> Mapping[Keys, int]:
+        """The lines; those of compiled data are read from the YAML."""
+        found = parsed(self.path).known_lines if self.known_lines is None else self.known_lines
+        return found or {}
 
     def where(self, *keys: str | int) -> str:
         """``path:line`` of the node at `keys`, or of its nearest parent."""
@@ -41,7 +49,16 @@ class RuleFile:
 
 
 def load(path: Path) -> RuleFile:
-    """Load one YAML file with the safe types only.
+    """Load one YAML file with the safe types only; one of ours from the compiled file, if there is one.
+
+    Raises RuleError as for `parsed`.
+    """
+    known = data_of(path)
+    return parsed(path) if known is UNSET else RuleFile(path, known)
+
+
+def parsed(path: Path) -> RuleFile:
+    """Parse one YAML file with the safe types only.
 
     Raises RuleError for a file that cannot be read, is too large or too deep, or has a syntax error, a duplicate key,
     an alias or a tag.

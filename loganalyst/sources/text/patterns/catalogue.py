@@ -42,7 +42,13 @@ class Pattern:
     generic: bool
     match: tuple[str, ...]
     no_match: tuple[str, ...]
-    where: str
+    file: RuleFile
+    number: int
+
+    @property
+    def where(self) -> str:
+        """Its place, `path:line`."""
+        return self.file.where("patterns", self.number, "id")
 
 
 class _File(Shape, frozen=True):
@@ -57,13 +63,12 @@ def catalogue() -> tuple[Pattern, ...]:
     Regexes are compiled when a line needs them; the tests check that all compile, so a start need not.
     """
     found: list[Pattern] = []
-    seen: dict[str, str] = {}
+    seen: dict[str, Pattern] = {}
     for file in text_files():
         found += [_read_pattern(file, i) for i in range(_count_patterns(file))]
     for pattern in found:
-        if pattern.id in seen:
+        if seen.setdefault(pattern.id, pattern) is not pattern:
             raise duplicate_id(pattern, seen[pattern.id])
-        seen[pattern.id] = pattern.where
     return ordered(found)
 
 
@@ -72,9 +77,9 @@ def ordered(found: Iterable[Pattern]) -> tuple[Pattern, ...]:
     return tuple(sorted(found, key=lambda p: (p.generic, PARTS.index(p.part))))
 
 
-def duplicate_id(pattern: Pattern, first: str) -> RuleError:
+def duplicate_id(pattern: Pattern, first: Pattern) -> RuleError:
     """The error that two patterns have the same id."""
-    return RuleError(pattern.where, f"pattern {pattern.id!r} is defined twice", f"first at {first}")
+    return RuleError(pattern.where, f"pattern {pattern.id!r} is defined twice", f"first at {first.where}")
 
 
 def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
@@ -187,7 +192,7 @@ def _read_pattern(file: RuleFile, i: int) -> Pattern:
     check_names(file, (*at, "says"), entry.says, TRAITS)
     return Pattern(
         entry.id, entry.label, cast("Part", entry.part), entry.literals, entry.regex, entry.exclude,
-        entry.generic, entry.tests.match, entry.tests.no_match, file.where(*at, "id"),
+        entry.generic, entry.tests.match, entry.tests.no_match, file, i,
     )  # fmt: skip
 
 

@@ -86,15 +86,15 @@ def _why_missed(pattern: Pattern, text: str, claim: str | None) -> str:
 def _read(own: OwnPatterns) -> tuple[tuple[Pattern, ...], tuple[RuleError, ...]]:
     """The valid patterns of the folders, and the errors of the others."""
     valid, errors = dict[str, Pattern](), list[RuleError]()
-    where = {pattern.id: pattern.where for pattern in catalogue.catalogue()} if own.stamp else {}
+    taken = {pattern.id: pattern for pattern in catalogue.catalogue()} if own.stamp else {}
     for file in [file for folder in own.folders for file in _files(folder)]:
         for pattern in _patterns(file):
             if isinstance(pattern, RuleError):
                 errors.append(pattern)
-            elif pattern.id in where:
-                errors.append(catalogue.duplicate_id(pattern, where[pattern.id]))
+            elif pattern.id in taken:
+                errors.append(catalogue.duplicate_id(pattern, taken[pattern.id]))
             else:
-                valid[pattern.id], where[pattern.id] = pattern, pattern.where
+                valid[pattern.id] = taken[pattern.id] = pattern
     return tuple(valid.values()), tuple(errors)
 
 
@@ -104,7 +104,7 @@ def _files(folder: Path) -> list[Path]:
 
 def origins(own: OwnPatterns) -> dict[str, str]:
     """The file of each valid pattern of the folders, by the pattern's id."""
-    return {pattern.id: pattern.where.rpartition(":")[0] for pattern in _read(own)[0]}
+    return {pattern.id: str(pattern.file.path) for pattern in _read(own)[0]}
 
 
 def _patterns(file: Path) -> list[Pattern | RuleError]:
