@@ -34,10 +34,11 @@ TRAITS: Mapping[str, str] = {
     "too_few_values": "a variance was taken of too few values",
     "step_printed": "the last step that the log prints; captures `step`",
     "cut_line": "the last line of the log has no end",
+    "trainer_line": "a trainer of `rules/trainers` prints it; captures `witness`, the text that shows it",
 }
 SIGNALS = ("SIGABRT", "SIGBUS", "SIGHUP", "SIGINT", "SIGKILL", "SIGSEGV", "SIGTERM")
 # Rows of `lines` that the reader of logs makes itself, without a pattern of the catalogue
-_MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",)}
+_MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",), "trainer_line": ("trainer-line",)}
 
 
 class Examples(Shape, frozen=True):

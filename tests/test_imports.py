@@ -26,6 +26,7 @@ STEPS = {
     "opening": set(),
     "rulefiles": {"errors"},
     "patterntraits": {"rulefiles"},
+    "trainerfiles": {"errors", "rulefiles"},
     "thresholds": {"errors", "rulefiles"},
     "settings": {"errors", "rulefiles"},
     "store": {
@@ -60,9 +61,19 @@ STEPS = {
     },
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
-    "sources": {"errors", "limits", "model", "opening", "patterntraits", "processes", "rulefiles", "thresholds"},
+    "sources": {
+        "errors",
+        "limits",
+        "model",
+        "opening",
+        "patterntraits",
+        "processes",
+        "rulefiles",
+        "thresholds",
+        "trainerfiles",
+    },
     "signals": {"errors", "model", "rulefiles", "threads"},
-    "curves": {"errors", "model", "rulefiles", "threads"},
+    "curves": {"errors", "model", "patterntraits", "rulefiles", "threads", "trainerfiles"},
     "blame": {"errors", "model", "patterntraits", "rulefiles", "thresholds"},
     "features": {
         "blame",

@@ -69,10 +69,10 @@ NEVER = re.compile(
 )
 # `train loss`, `val acc`; the group is a word for held-out data
 SPLIT = re.compile(r"\b(?:train|training|(test|testing|val|valid|validation|eval|evaluation|dev))\b")
-# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`; wav2letter's `CV Batch 3`
+# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`
 EVALUATION = re.compile(
     rf"(?:^|[\[|({CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
-    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))|\b(?-i:CV Batch )",
+    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
     re.IGNORECASE,
 )
 # `[train] loss=2, [valid] loss=3`

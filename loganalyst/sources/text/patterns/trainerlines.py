@@ -1,0 +1,52 @@
+"""Lines in which trainers say how they ended, and texts that show which trainer prints them (`rules/trainers`).
+
+Such a line is of a pattern of `rules/text`, in the trainer's own words: the features know the pattern, not the trainer.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from loganalyst.trainerfiles import Line, TrainerFiles, Why
+
+FINISHED = "training-finished"
+_STOPPED: Mapping[Why, str] = {"early": "early-stopping", "plan": "stopped-by-plan", "signal": "stopped-by-signal"}
+_SPECIAL = re.compile(r"[.*+?()\[\]{}|^$\\]")  # characters that a regex understands
+
+
+@dataclass(frozen=True)
+class TrainerLine:
+    """A kind of line of a trainer: the id of the pattern whose meaning it has, a text and a regex, an example, and its
+    place in the file.
+    """
+
+    id: str
+    text: str
+    regex: str
+    example: str
+    where: str
+
+
+def lines(read: TrainerFiles) -> Iterator[TrainerLine]:
+    """The lines of `ends` and `stopped` of all trainers.
+
+    >>> from loganalyst.trainerfiles import trainer_files
+    >>> next(line.text for line in lines(trainer_files()) if line.id == "training-finished" and "fit" in line.text)
+    '`Trainer.fit` stopped: `max_'
+    """
+    for name, shape in read.shapes.items():
+        file = read.files[name]
+        for i, line in enumerate(shape.ends):
+            yield _line(FINISHED, line, file.where("ends", i))
+        for i, stop in enumerate(shape.stopped):
+            yield _line(_STOPPED[stop.why], stop, file.where("stopped", i))
+
+
+def witnesses(read: TrainerFiles) -> tuple[str, ...]:
+    """The texts of log lines that point to a trainer."""
+    return tuple(sorted({text for shape in read.shapes.values() for text in shape.witnesses.lines}))
+
+
+def _line(id_: str, line: Line, where: str) -> TrainerLine:
+    regex = line.regex or _SPECIAL.sub(r"\\\g<0>", line.text)
+    return TrainerLine(id_, line.text, regex, line.line, where)
