@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from loganalyst.patterntraits import having
 from loganalyst.trainerfiles import Line, TrainerFiles, Why
 
-FINISHED = "training-finished"
-_STOPPED: Mapping[Why, str] = {"early": "early-stopping", "plan": "stopped-by-plan", "signal": "stopped-by-signal"}
+_TRAITS: Mapping[Why, str] = {"early": "early_stop", "plan": "planned_stop", "signal": "signal_stop"}
 _SPECIAL = re.compile(r"[.*+?()\[\]{}|^$\\]")  # characters that a regex understands
 
 
@@ -31,15 +31,15 @@ def lines(read: TrainerFiles) -> Iterator[TrainerLine]:
     """The lines of `ends` and `stopped` of all trainers.
 
     >>> from loganalyst.trainerfiles import trainer_files
-    >>> next(line.text for line in lines(trainer_files()) if line.id == "training-finished" and "fit" in line.text)
-    '`Trainer.fit` stopped: `max_'
+    >>> next((line.id, line.text) for line in lines(trainer_files()) if "fit" in line.text)
+    ('training-finished', '`Trainer.fit` stopped: `max_')
     """
     for name, shape in read.shapes.items():
         file = read.files[name]
         for i, line in enumerate(shape.ends):
-            yield _line(FINISHED, line, file.where("ends", i))
+            yield _line("finished", line, file.where("ends", i))
         for i, stop in enumerate(shape.stopped):
-            yield _line(_STOPPED[stop.why], stop, file.where("stopped", i))
+            yield _line(_TRAITS[stop.why], stop, file.where("stopped", i))
 
 
 def witnesses(read: TrainerFiles) -> tuple[str, ...]:
@@ -47,6 +47,7 @@ def witnesses(read: TrainerFiles) -> tuple[str, ...]:
     return tuple(sorted({text for shape in read.shapes.values() for text in shape.witnesses.lines}))
 
 
-def _line(id_: str, line: Line, where: str) -> TrainerLine:
+def _line(trait: str, line: Line, where: str) -> TrainerLine:
+    """A line with the meaning of the first pattern that has the trait."""
     regex = line.regex or _SPECIAL.sub(r"\\\g<0>", line.text)
-    return TrainerLine(id_, line.text, regex, line.line, where)
+    return TrainerLine(having(trait)[0], line.text, regex, line.line, where)
