@@ -50,7 +50,8 @@ _CLEANING = (
         ("average ",),
     ),
     *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
-    (r"\b(minibatches [0-9]+)-([0-9]+) is\b", "$1 to $2 is", ("minibatches ",)),  # Kaldi: `minibatches 0-9 is -3.5`
+    # Kaldi: `minibatches 0-9 is -3.5`; ESPnet: `1epoch:train:1-50batch:`
+    (r"(minibatches |:)([0-9]+)-([0-9]+)( is\b|batch:)", "$1$2 to $3$4", ("minibatches ", "batch:")),
     (r"(:-?[0-9]+\.[0-9]+)\+([0-9]+\.[0-9]+)", "$1 + $2", ("+",)),  # mean and deviation: `test-rmse:0.5+0.01`
     # Julia's @show of a call, perhaps tracked: `loss(x, y) = 0.5 (tracked)`
     (r"^(\w+)\([^=\"]*\) = (?:param\()?([-+.\w]+)\)?(?: \(tracked\))?$", "$1 = $2", (") = ",)),
@@ -108,16 +109,19 @@ class Form:
     @cached_property
     def usual(self) -> Shape | None:
         """The meaning of the form where it is printed often."""
-        return None if self.noise else lineshapes.meaning(self._parts, shapeparts.MIN_LINES)
+        return None if self.noise else self._meaning(shapeparts.MIN_LINES)
 
     @cached_property
     def _parts(self) -> shapeparts.Parts:
-        return shapeparts.parts(self._plain, rare=False)
+        return shapeparts.parts(self._plain or self.text, rare=False)
 
     @cached_property
-    def _plain(self) -> str:
-        """The text, in plain words where a trainer has words of its own."""
+    def _plain(self) -> str | None:
+        """The text in plain words; None where no trainer explains it."""
         return printedforms.in_plain_words(self.text)
+
+    def _meaning(self, count: int) -> Shape | None:
+        return lineshapes.meaning(self._parts, count, explained=self._plain is not None)
 
     @cached_property
     def template(self) -> str | None:
@@ -137,8 +141,9 @@ class Form:
         """The meaning of the form where it is printed once or twice."""
         if not self.worth or self.noise:
             return None
-        plain = self._plain
-        return lineshapes.read(plain, 1) if shapeparts.has_lists(plain) else lineshapes.meaning(self._parts, 1)
+        if self._plain is None and shapeparts.has_lists(self.text):
+            return lineshapes.read(self.text, 1)
+        return self._meaning(1)
 
     def meaning(self, count: int) -> Shape | None:
         """The meaning of the form where a batch has `count` lines of it; a large count is remembered."""

@@ -29,16 +29,14 @@ class PrintedForm:
     where: str
 
 
-def in_plain_words(form: str) -> str:
-    """The form as the first matching trainer explains it; unchanged where none does.
+def in_plain_words(form: str) -> str | None:
+    """The form as the first matching trainer explains it; None where none does.
 
     >>> in_plain_words("Score at iteration \\x00 is \\x00") == "iteration \\x00 loss = \\x00"
     True
     """
-    for printed in known(userpatterns.here()):
-        if printed.text in form and (plain := _replaced(form, printed)):
-            return plain
-    return form
+    matching = (_replaced(form, printed) for printed in known(userpatterns.here()) if printed.text in form)
+    return next((plain for plain in matching if plain is not None), None)
 
 
 @cache
@@ -86,5 +84,8 @@ def _checked(form: PrintedForm) -> PrintedForm | RuleError:
 
 def _replaced(form: str, printed: PrintedForm) -> str | None:
     """The form with the matching part replaced; None where the regex does not match or numbers would be added."""
-    plain: str = pl.Series([form]).str.replace(printed.regex, printed.plain)[0]
-    return plain if plain != form and plain.count(SLOT) <= form.count(SLOT) else None
+    text = pl.Series([form])
+    if not text.str.contains(printed.regex)[0]:
+        return None
+    plain: str = text.str.replace(printed.regex, printed.plain)[0]
+    return plain if plain.count(SLOT) <= form.count(SLOT) else None

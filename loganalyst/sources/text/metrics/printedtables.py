@@ -92,7 +92,8 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(name=section + pl.col("key"), plain=pl.col("key").str.to_lowercase()).filter(
         pl.col("text").str.contains(f"^{_NUMBER}%?$")
     )
-    rank = pl.col("plain").replace_strict(_RANKS, default=None, return_dtype=pl.Int64)
+    counter = pl.col("plain").str.split("/").list.last()  # `misc/total_timesteps`
+    rank = counter.replace_strict(_RANKS, default=None, return_dtype=pl.Int64)
     rows = rows.with_columns(rank=rank, row=pl.col("at").max().over("block")).with_columns(
         step=pl.col("rank") == pl.col("rank").min().over("block")
     )

@@ -46,9 +46,10 @@ _CUT = re.compile(
     rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+"
     r"|(?<!\b[Vv]al)(?<!\b[Vv]alid)(?<!\b[Aa]vg)\.\s"  # but in `Val. Loss`
 )
-# A logger's origin before and behind a line number: `package.module:function:120 - text`, `(trainer:732) INFO: text`
+# A logger's origin before and behind a line number: `package.module:function:120 - text`, `package.module:120 >> text`,
+# `(trainer:732) INFO: text`
 _ORIGINS = (
-    (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" - ")),
+    (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" (?:-|>>) ")),
     (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
 )
 _SIGNS = re.compile(r"^(?:[^\w(%\[]|轮\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
