@@ -65,7 +65,7 @@ def _read(own: OwnPatterns) -> tuple[PrintedForm | RuleError, ...]:
 def _forms(read: TrainerFiles) -> Iterator[PrintedForm]:
     for name, shape in read.shapes.items():
         for i, entry in enumerate(shape.prints):
-            yield _form(entry, read.files[name].where("prints", i))
+            yield _form(entry, read.files[name].where("prints", i, "regex"))
 
 
 def _form(entry: Print, where: str) -> PrintedForm:
