@@ -15,6 +15,7 @@ from loganalyst.errors import RuleError
 from loganalyst.rulefiles import RuleFile, Shape, Text, load, needed, rules_dir, typed, yaml_files
 
 FOLDER = "trainers"
+MIN_SNIPPET_CHARS = 3
 
 Kind: TypeAlias = Literal[
     "pretraining", "fine-tuning", "preference", "verifiable-rewards", "reinforcement", "supervised", "detection",
@@ -22,8 +23,8 @@ Kind: TypeAlias = Literal[
     "boosting", "evaluation", "none", "any",
 ]  # fmt: skip
 Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
-# A text of a log line: long enough to be searched for among hundreds of others
-Snippet = Annotated[str, needed("a text of one line with three bytes or more", pattern=r"^[^\n]{3,}$")]
+SNIPPET = "a text of one line with three characters or more"  # it is searched for among hundreds of others
+Snippet = Annotated[str, needed(SNIPPET, pattern=rf"^[^\n]{{{MIN_SNIPPET_CHARS},}}$")]
 Why: TypeAlias = Literal["early", "plan", "signal"]
 
 
@@ -105,14 +106,23 @@ def trainer_files(folders: tuple[Path, ...] = ()) -> TrainerFiles:
     'Stable-Baselines3'
     """
     files = {path.stem: load(path) for path in yaml_files(rules_dir(), FOLDER)}
-    shapes = {name: typed(file, TrainerFile) for name, file in files.items()}
+    shapes = {name: _checked(file) for name, file in files.items()}
     faults = list[RuleError]()
     for path in (path for folder in folders for path in yaml_files(folder, FOLDER)):
         try:
             file = load(path)
             if path.stem in files:
                 raise RuleError(path, f"trainer {path.stem!r} exists already", "another name of the file is needed")
-            shapes[path.stem], files[path.stem] = typed(file, TrainerFile), file
+            shapes[path.stem], files[path.stem] = _checked(file), file
         except RuleError as error:
             faults.append(error)
     return TrainerFiles(shapes, files, tuple(faults))
+
+
+def _checked(file: RuleFile) -> TrainerFile:
+    """The typed file. Raises RuleError for its first fault."""
+    shape = typed(file, TrainerFile)
+    for text in shape.witnesses.lines:
+        if len(text) < MIN_SNIPPET_CHARS or "\n" in text:
+            raise RuleError(file.where("witnesses", "lines", text), f"lines has {text!r}", SNIPPET)
+    return shape

@@ -1,9 +1,9 @@
 """Trainers: which library or script trained a run, and what each metric is that it logs.
 
 A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
-metrics, keys of the settings, names of files, readers, texts of log lines. Each has a weight. A trainer is recognised from a sum of 1 on;
-the one with the largest sum is taken, but one that extends another is preferred to it if it has a witness of its own.
-The trainer gives the role of every metric that it names, and the kind of training.
+metrics, keys of the settings, names of files, readers, texts of log lines. Each has a weight. A trainer is recognised
+from a sum of 1 on; the one with the largest sum is taken, but one that extends another is preferred to it if it has a
+witness of its own. The trainer gives the role of every metric that it names, and the kind of training.
 """
 
 import re

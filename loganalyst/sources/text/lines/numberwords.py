@@ -56,9 +56,8 @@ SETTING = (
     r"target|init|models?|head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|"
     r"params|parameters|using|use|with|for|from)\b"
 )
-# A line with one of these is examined even if it is printed only once or twice: `epoch`, `loss`; the last is darknet's
-# `0.5, 0.6 avg loss, 0.001 rate,`
-WORTH = RESULT + r"|epoch|\bep\b|iou=|\bavg(?: loss)?, [-+.\w]+ rate,"
+# A line with one of these is examined even if it is printed only once or twice: `epoch`, `loss`
+WORTH = RESULT + r"|epoch|\bep\b|iou="
 NUMERIC = r"[0-9]|(?i:nan|inf)"  # a digit, `nan` or `inf`
 BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"  # `loss: 0.5`, `Loss = -3`, `loss_g=(1`: the program trains
 STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)

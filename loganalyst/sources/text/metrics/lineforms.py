@@ -14,11 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.loglines import Chunk
-from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT, WORTH
+from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT
 from loganalyst.sources.text.metrics import digitcolumns as columns
 from loganalyst.sources.text.metrics import lineshapes, printedforms, shapeparts
 from loganalyst.sources.text.metrics.lineshapes import Shape
-from loganalyst.sources.text.patterns import userpatterns
 
 # `0.5`, `-1e-5`, `.5`, `nan`, `+inf`; not the 3 in `conv3` or `v1.3`
 _NUMBER = (
@@ -63,8 +62,8 @@ _CLEANING = (
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
-# `tps: 1,234 mfu: 38.5`, `iter:  12,000, lr: 0.1`: commas between thousands. The comma of `loss: 1,234` may be a decimal
-# one, unless the line has a decimal point as well.
+# `tps: 1,234 mfu: 38.5`, `iter:  12,000, lr: 0.1`: commas between thousands. The comma of `loss: 1,234` may be a
+# decimal one, unless the line has a decimal point as well.
 _THOUSANDS = (
     r"([:=] *)([1-9][0-9]{0,2}),([0-9]{3})(?:,([0-9]{3}))?(?:,([0-9]{3}))?(\.[0-9]+)?($|[^0-9.,]|[.,](?:\s|$))",
     "${1}${2}${3}${4}${5}${6}${7}",
@@ -181,15 +180,9 @@ def learn(raw: pl.Series) -> list[Form]:
     """The form of each line."""
     if not len(raw):
         return []
-    forms = cleaned(raw).select("form", worth=is_worth(pl.col("form")))
+    forms = cleaned(raw).select("form", worth=printedforms.is_worth(pl.col("form")))
     found = zip(forms["form"], forms["worth"], raw.str.contains(NOISE), raw, strict=True)
     return [Form(*parts) for parts in found]
-
-
-def is_worth(form: pl.Expr) -> pl.Expr:
-    """Whether a form is examined even if it is printed only once or twice."""
-    words = form.str.to_lowercase().str.replace_all("_", " ", literal=True)
-    return words.str.contains(WORTH) | form.str.contains_any(printedforms.texts(userpatterns.here()))
 
 
 def take(

@@ -11,7 +11,7 @@ from functools import cache
 import polars as pl
 
 from loganalyst.errors import RuleError
-from loganalyst.sources.text.lines.numberwords import SLOT
+from loganalyst.sources.text.lines.numberwords import SLOT, WORTH
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 from loganalyst.sources.text.patterns.userpatterns import OwnPatterns
 from loganalyst.trainerfiles import Print, TrainerFiles, trainer_files
@@ -37,6 +37,12 @@ def in_plain_words(form: str) -> str | None:
     """
     matching = (_replaced(form, printed) for printed in known(userpatterns.here()) if printed.text in form)
     return next((plain for plain in matching if plain is not None), None)
+
+
+def is_worth(text: pl.Expr) -> pl.Expr:
+    """Whether a line or form is examined even if it is printed only once or twice."""
+    words = text.str.to_lowercase().str.replace_all("_", " ", literal=True)
+    return words.str.contains(WORTH) | text.str.contains_any(texts(userpatterns.here()))
 
 
 @cache

@@ -31,7 +31,7 @@ def lines(read: TrainerFiles) -> Iterator[TrainerLine]:
     """The lines of `ends` and `stopped` of all trainers.
 
     >>> from loganalyst.trainerfiles import trainer_files
-    >>> next((line.id, line.text) for line in lines(trainer_files()) if "fit" in line.text)
+    >>> next((line.id, line.text) for line in lines(trainer_files()) if "fit`" in line.text)
     ('training-finished', '`Trainer.fit` stopped: `max_')
     """
     for name, shape in read.shapes.items():
