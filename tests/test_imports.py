@@ -44,7 +44,16 @@ STEPS = {
         "sources",
         "writing",
     },  # reads what changed, and has it judged
-    "anonymous": {"__version__", "curves", "errors", "features", "model", "rulefiles", "sources"},
+    "anonymous": {
+        "__version__",
+        "curves",
+        "errors",
+        "features",
+        "model",
+        "rulefiles",
+        "sources",
+        "trainerfiles",
+    },
     "query": {"errors", "store"},
     # many runs, or one against another
     "auditing": {

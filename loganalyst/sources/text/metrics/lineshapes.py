@@ -59,7 +59,7 @@ def read(shape: str, count: int) -> Shape | None:
 
 
 def meaning(parsed: Parts, count: int, *, explained: bool = False) -> Shape | None:
-    """The meaning of a parsed shape that `count` lines have. Where a trainer `explained` it, each named number counts."""
+    """The meaning of a parsed shape of `count` lines. Where a trainer explained it, each number with a name counts."""
     numbers, shape = parsed.numbers, parsed.shape
     metrics = _metrics(numbers, count, parsed.evaluation, explained=explained)
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
