@@ -20,6 +20,9 @@ your own rules adds one. A recognised trainer gives the role of every metric tha
 so. Other metrics get their role [by their name](../rules/roles.yaml). The features `trainer`, `training_kind` and
 `lr_peak_usual` show what was recognised ([features](features.md#trainer)).
 
+"In a log" marks those that lines of their console output help to recognise. Such a log needs no other file. The same
+files state in which forms a trainer prints its metrics, and which lines say that it ended or was stopped.
+
 A kind of `any` means that the trainer's users train all kinds. The kind then follows from metrics and settings
 ([kinds](../rules/kinds.yaml)).
 """
@@ -34,7 +37,7 @@ def page() -> str:
 def _sections(every: list[Trainer]) -> Iterator[str]:
     for kind, some in groupby(every, lambda t: t.kind):
         rows = "\n".join(map(_row, some))
-        head = "| trainer | step counts | metrics | usual peak rate | names read from |\n|---|---|---|---|---|"
+        head = f"| trainer | step counts | metrics | in a log | usual peak rate | names read from |\n|{'---|' * 6}"
         yield f"## {kind}\n\n{head}\n{rows}\n"
 
 
@@ -43,7 +46,8 @@ def _row(trainer: Trainer) -> str:
     rate = "" if low is None else f"{low:.2g} to {high:.2g}"
     name = f"{escape(trainer.title)} (`{trainer.id}`)"
     count = len(trainer.exact) + len(trainer.patterns)
-    return f"| {name} | {escape(trainer.step)} | {count} | {rate} | {escape(trainer.source)} |"
+    lines = "yes" if trainer.witnesses["lines"] else ""
+    return f"| {name} | {escape(trainer.step)} | {count} | {lines} | {rate} | {escape(trainer.source)} |"
 
 
 if __name__ == "__main__":

@@ -30,14 +30,18 @@ TRAITS: Mapping[str, str] = {
     "missing_ranks": "captures `ranks`: the ranks that did not arrive",
     "rank_count": "captures `ranks`: the number of ranks of the job",
     "actor_address": "names the node of an actor that died",
+    "finished": "the program reports that the training ended",
+    "planned_stop": "a limit that the settings state ended the training",
+    "signal_stop": "the program reports the signal that stopped it",
     "early_stop": "the program ended the training early, as its settings asked for",
     "too_few_values": "a variance was taken of too few values",
     "step_printed": "the last step that the log prints; captures `step`",
     "cut_line": "the last line of the log has no end",
+    "trainer_line": "a trainer of `rules/trainers` prints it; captures `witness`, the text that shows it",
 }
 SIGNALS = ("SIGABRT", "SIGBUS", "SIGHUP", "SIGINT", "SIGKILL", "SIGSEGV", "SIGTERM")
 # Rows of `lines` that the reader of logs makes itself, without a pattern of the catalogue
-_MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",)}
+_MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",), "trainer_line": ("trainer-line",)}
 
 
 class Examples(Shape, frozen=True):

@@ -13,6 +13,7 @@ from loganalyst.diagnosis.catalogue import entries
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.model import Features, SettingsFile
 from loganalyst.settings import Settings
+from loganalyst.sources.text.metrics import printedexamples
 from loganalyst.sources.text.patterns import userpatterns
 from loganalyst.writing import write_new
 
@@ -109,12 +110,13 @@ def pattern_count(rules: Sequence[Path] = ()) -> int:
 
 
 def pattern_faults(rules: Sequence[Path] = (), unquoted: Sequence[Path] = ()) -> tuple[str, ...]:
-    """The faults of the user's own patterns of log lines, in `text/` of the folders `unquoted` and `rules`. Those of
-    `unquoted` quote nothing.
+    """The faults of the user's own patterns of log lines, in `text/` and `trainers/` of the folders `unquoted` and
+    `rules`. Those of `unquoted` quote nothing.
     """
+    found, also = userpatterns.find(unquoted), userpatterns.find(rules)
     return (
-        *(str(fault.unquoted()) for fault in userpatterns.faults(userpatterns.find(unquoted))),
-        *map(str, userpatterns.faults(userpatterns.find(rules))),
+        *(str(fault.unquoted()) for fault in (*userpatterns.faults(found), *printedexamples.faults(found))),
+        *map(str, (*userpatterns.faults(also), *printedexamples.faults(also))),
     )
 
 

@@ -26,6 +26,7 @@ STEPS = {
     "opening": set(),
     "rulefiles": {"errors", "writing"},
     "patterntraits": {"rulefiles"},
+    "trainerfiles": {"errors", "model", "rulefiles"},
     "thresholds": {"errors", "rulefiles"},
     "settings": {"errors", "rulefiles"},
     "store": {
@@ -43,7 +44,16 @@ STEPS = {
         "sources",
         "writing",
     },  # reads what changed, and has it judged
-    "anonymous": {"__version__", "curves", "errors", "features", "model", "rulefiles", "sources"},
+    "anonymous": {
+        "__version__",
+        "curves",
+        "errors",
+        "features",
+        "model",
+        "rulefiles",
+        "sources",
+        "trainerfiles",
+    },
     "query": {"errors", "store"},
     # many runs, or one against another
     "auditing": {
@@ -60,9 +70,19 @@ STEPS = {
     },
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
-    "sources": {"errors", "limits", "model", "opening", "patterntraits", "processes", "rulefiles", "thresholds"},
+    "sources": {
+        "errors",
+        "limits",
+        "model",
+        "opening",
+        "patterntraits",
+        "processes",
+        "rulefiles",
+        "thresholds",
+        "trainerfiles",
+    },
     "signals": {"errors", "model", "rulefiles", "threads"},
-    "curves": {"errors", "model", "rulefiles", "threads", "thresholds"},
+    "curves": {"errors", "model", "patterntraits", "rulefiles", "threads", "thresholds", "trainerfiles"},
     "blame": {"errors", "model", "patterntraits", "rulefiles", "thresholds"},
     "features": {
         "blame",

@@ -175,7 +175,7 @@ def _exception(value: str) -> str | None:
 
 
 def _captures(value: str) -> str | None:
-    """The captures of a pattern that are quantities, exceptions or operations."""
+    """The captures of a pattern that are quantities, exceptions, operations or texts of trainers."""
     try:
         captures = json.loads(value)
     except ValueError:
@@ -186,6 +186,8 @@ def _captures(value: str) -> str | None:
             continue
         if key == "exception":
             kept[key] = _exception(text)
+        elif key == "witness" and text in vocabulary.witnesses():
+            kept[key] = text
         elif key in ("op", "operation") and (operation := _operation(text)):
             kept[key] = operation
         elif key in vocabulary.allowed("captures") and _QUANTITY.fullmatch(text):

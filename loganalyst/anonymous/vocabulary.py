@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args
 
 from loganalyst import rulefiles
 from loganalyst.rulefiles import ours
+from loganalyst.sources.text.patterns import trainerlines
+from loganalyst.trainerfiles import trainer_files
 
 _List = Literal[
     "words", "numbered", "settings", "values", "captures", "exceptions", "blocks", "job_states", "job_reasons",
@@ -69,6 +71,12 @@ def patterns() -> frozenset[str]:
     listed += rulefiles.load(rulefiles.rules_dir() / "wording.yaml").data["families"]
     found = {str(p[key]) for p in listed for key in ("id", "label", "part") if p.get(key)}
     return allowed("patterns") | found
+
+
+@cache
+def witnesses() -> frozenset[str]:
+    """Texts of log lines that point to a trainer of ours."""
+    return frozenset(trainerlines.witnesses(trainer_files()))
 
 
 @cache

@@ -14,8 +14,10 @@ from loganalyst.thresholds import blame_limit
 MAX_MESSAGE_LINES = 3  # of an exception's message, after its first line
 _LOG = ["session", "file"]
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
-# a progress bar at 0 shows no work yet
-_NOT_STARTED = has_trait("step_printed") & (pl.col("captures").str.json_path_match("$.step") == "0")
+# a progress bar at 0 shows no work yet, nor does a trainer's greeting
+_NOT_STARTED = has_trait("trainer_line") | (
+    has_trait("step_printed") & (pl.col("captures").str.json_path_match("$.step") == "0")
+)
 _OWN = _PART.is_in(["root", "stop"])
 _LABELLED_EXIT = (_PART == "confirm") & _LABEL.is_not_null()
 

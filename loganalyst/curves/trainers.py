@@ -1,9 +1,9 @@
 """Trainers: which library or script trained a run, and what each metric is that it logs.
 
 A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
-metrics, keys of the settings, names of files, readers. Each has a weight. A trainer is recognised from a sum of 1 on;
-the one with the largest sum is taken, but one that extends another is preferred to it if it has a witness of its own.
-The trainer gives the role of every metric that it names, and the kind of training.
+metrics, keys of the settings, names of files, readers, texts of log lines. Each has a weight. A trainer is recognised
+from a sum of 1 on; the one with the largest sum is taken, but one that extends another is preferred to it if it has a
+witness of its own. The trainer gives the role of every metric that it names, and the kind of training.
 """
 
 import re
@@ -11,45 +11,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
 
-from msgspec import field
+import polars as pl
 
 from loganalyst.curves.roles import all_roles, names_held_out
 from loganalyst.errors import RuleError
-from loganalyst.model import OF_FILE, Role, Run, TrainingKindName
-from loganalyst.rulefiles import RuleFile, Shape, Text, load, needed, refuse_name, rules_dir, typed, yaml_files
+from loganalyst.model import OF_FILE, Role, Run
+from loganalyst.patterntraits import having
+from loganalyst.rulefiles import RuleFile, refuse_name
+from loganalyst.trainerfiles import Kind, TrainerFile, Witnesses, trainer_files
 
-FOLDER = "trainers"
 RECOGNISED = 1.0  # the sum of weights from which a trainer is recognised
-
-Kind: TypeAlias = TrainingKindName | Literal["any"]
-Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
-
-
-class _Witnesses(Shape, frozen=True):
-    metrics: dict[str, Weight] = field(default_factory=dict)
-    settings: dict[str, Weight] = field(default_factory=dict)
-    files: dict[str, Weight] = field(default_factory=dict)
-    readers: dict[str, Weight] = field(default_factory=dict)
-
-
-class _File(Shape, frozen=True):
-    title: Text
-    source: Text
-    kind: Kind
-    witnesses: _Witnesses
-    step: Text | None = None
-    extends: Text | None = None
-    prefixes: tuple[str, ...] = ()
-    metrics: dict[str, str] = field(default_factory=dict)
-    usual: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Trainer:
     """A trainer: `kind` of training ("any" where its users train all kinds), what its `step` counts, the range that is
-    `usual` for a feature, and the witnesses by their four sorts.
+    `usual` for a feature, and the witnesses by their five sorts.
     """
 
     id: str
@@ -100,11 +78,13 @@ def _seen(run: Run) -> dict[str, set[str]]:
     metrics = {name.rpartition(OF_FILE)[2] for name in run.points["metric"].unique()}
     keys = run.config["key"].unique().to_list()
     files = {Path(source.path).name for source in run.sources}
+    lines = run.lines.filter(pl.col("pattern").is_in(having("trainer_line")))
     return {
         "metrics": metrics | {name.partition("/")[2] for name in metrics if name.startswith(("train/", "eval/"))},
         "settings": {*keys, *(key.rpartition(".")[2] for key in keys)},
         "files": files,
         "readers": {source.format for source in run.sources if source.format},
+        "lines": set(lines["captures"].str.json_path_match("$.witness").drop_nulls()),
     }
 
 
@@ -131,17 +111,9 @@ def faults(folders: Iterable[Path]) -> tuple[RuleError, ...]:
 @cache
 def _loaded(folders: tuple[Path, ...]) -> tuple[tuple[Trainer, ...], tuple[RuleError, ...]]:
     """The trainers in the order of their names, and the faults of those in `folders`."""
-    ours = {path.stem: load(path) for path in yaml_files(rules_dir(), FOLDER)}
-    files, found, wrong = dict(ours), list[Trainer](), list[RuleError]()
-    shapes = {name: typed(file, _File) for name, file in ours.items()}
-    for path in (path for folder in folders for path in yaml_files(folder, FOLDER)):
-        try:
-            file = load(path)
-            if path.stem in files:
-                raise RuleError(path, f"trainer {path.stem!r} exists already", "another name of the file is needed")
-            shapes[path.stem], files[path.stem] = typed(file, _File), file
-        except RuleError as error:
-            wrong.append(error)
+    read, ours = trainer_files(folders), trainer_files().shapes
+    shapes, files = read.shapes, read.files
+    found, wrong = list[Trainer](), [*read.faults]
     for name in sorted(shapes):
         try:
             found.append(_trainer(name, shapes, files))
@@ -152,7 +124,7 @@ def _loaded(folders: tuple[Path, ...]) -> tuple[tuple[Trainer, ...], tuple[RuleE
     return tuple(found), tuple(wrong)
 
 
-def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> Trainer:
+def _trainer(name: str, shapes: Mapping[str, TrainerFile], files: Mapping[str, RuleFile]) -> Trainer:
     shape, file = shapes[name], files[name]
     names = _chain(name, shapes, files)
     chain = [shapes[n] for n in names]
@@ -164,7 +136,7 @@ def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFil
     return Trainer(
         name, shape.title, shape.source, shape.kind, next((s.step for s in chain if s.step), ""),
         usual={feature: bounds for ancestor in reversed(chain) for feature, bounds in ancestor.usual.items()},
-        witnesses={sort: getattr(shape.witnesses, sort) for sort in _Witnesses.__struct_fields__},
+        witnesses={sort: getattr(shape.witnesses, sort) for sort in Witnesses.__struct_fields__},
         prefixes=tuple(prefix for ancestor in chain for prefix in ancestor.prefixes),
         exact={m: role for m, role in roles.items() if "*" not in m},
         patterns=tuple((m, roles[m]) for m in dict.fromkeys(globs)),
@@ -178,7 +150,7 @@ def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, pattern.split("*"))))
 
 
-def _chain(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> list[str]:
+def _chain(name: str, shapes: Mapping[str, TrainerFile], files: Mapping[str, RuleFile]) -> list[str]:
     """A trainer, then those that it extends. Raises RuleError for a name that is missing or its own ancestor."""
     chain = [name]
     while parent := shapes[chain[-1]].extends:

@@ -9,6 +9,7 @@ from loganalyst.patterntraits import having
 
 COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
 
+SPEEDS = ("step_time", "data_time", "throughput")
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
     Feature("run_stopped_early", "bool", "", "a job log says that training stopped early because a held-out value no longer improved", "run"),
@@ -133,8 +134,9 @@ def _contradictions(run: Run) -> str | None:
 def _kind(context: Context) -> str | None:
     """The kind of the run, by its logged metrics; None if it logged too little."""
     logged = {c.role.name for c in context.curves if len(c.values) >= MIN_CURVE_POINTS}
+    shown = {c.role.name for c in context.curves}
     if not context.policy_entropy():
         logged.discard("entropy")
     known = (kind for kind, roles in KINDS.items() if logged.intersection(roles))
-    read = any(s.format in ("text", "slurm") for s in context.run.sources) and not context.curves
+    read = any(s.format in ("text", "slurm") for s in context.run.sources) and shown <= {*COUNTERS, *SPEEDS}
     return next(known, "job" if read else None)

@@ -3,7 +3,7 @@
 from loganalyst.rulefiles.compiledfile import NAME, cache_file, compiled
 from loganalyst.rulefiles.compiling import keep_compiled, write_compiled
 from loganalyst.rulefiles.folders import MAX_ENTRIES, digest, origin, our_digest, rules_dir, yaml_files
-from loganalyst.rulefiles.loading import Keys, RuleFile, load, load_all, text_files, too_deep
+from loganalyst.rulefiles.loading import Keys, Place, RuleFile, load, load_all, text_files, too_deep
 from loganalyst.rulefiles.shapes import (
     Finite,
     Positive,
@@ -24,6 +24,7 @@ __all__ = [
     "NAME",
     "Finite",
     "Keys",
+    "Place",
     "Positive",
     "RuleFile",
     "Shape",

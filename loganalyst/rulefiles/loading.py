@@ -40,12 +40,30 @@ class RuleFile:
             keys = keys[:-1]
         return f"{self.path}:{self.lines.get(keys, 1)}"
 
+    def place(self, *keys: str | int) -> "Place":
+        """The place of the node at `keys`."""
+        return Place(self.path, keys, self)
+
     def get(self, at: Keys) -> Any:
         """The node at a path of keys."""
         node = self.data
         for key in at:
             node = node[key]
         return node
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of a file. Its line is looked up only when it is asked for, because compiled data has no lines."""
+
+    path: Path
+    keys: Keys
+    file: RuleFile = field(compare=False)
+
+    @property
+    def where(self) -> str:
+        """`path:line`."""
+        return self.file.where(*self.keys)
 
 
 def load(path: Path) -> RuleFile:

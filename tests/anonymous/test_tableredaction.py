@@ -42,3 +42,15 @@ def test_captures_are_quantities_and_common_classes() -> None:
 
     assert json.loads(kept[0]) == {"step": "12", "tried": "2.50 GiB", "exception": "Error", "bytes": "4096"}
     assert kept[1:] == [None, None, None]
+
+
+def test_texts_that_show_a_trainer_of_ours_are_kept() -> None:
+    lines = table_of("lines", {
+        "session": 0, "file": "a", "line": [1, 2], "pattern": "trainer-line",
+        "captures": ['{"witness": "[LightGBM] ["}', '{"witness": "our secret"}'], "text": "x",
+    })  # fmt: skip
+    kept = cleaned("lines", lines, Names(()))
+
+    assert kept.select("pattern", "captures").rows() == [
+        ("trainer-line", '{"witness": "[LightGBM] ["}'), ("trainer-line", None),
+    ]  # fmt: skip

@@ -16,6 +16,7 @@ GROUPS = sorted(path.stem for path in (Path(__file__).parent / "trainer_cases").
 CASES: list[Case] = [case for group in GROUPS for case in import_module(f"tests.curves.trainer_cases.{group}").CASES]
 FACTS = {"title": "Ours", "source": "our own script", "kind": "supervised"}
 
+LOGS = Path(__file__).parents[1] / "sources/text/trainer_logs"  # what trainers print
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -46,7 +47,8 @@ def test_recognised_with_its_roles(case: Case) -> None:
 
 
 def test_every_trainer_has_a_case() -> None:
-    assert {t.id for t in trainers()} == {case[0] for case in CASES}
+    logs = {path.stem for path in LOGS.glob("*.yaml")}
+    assert {t.id for t in trainers()} == {case[0] for case in CASES} | logs
 
 
 @pytest.mark.parametrize("trainer", trainers(), ids=lambda trainer: trainer.id)

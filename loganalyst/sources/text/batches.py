@@ -53,7 +53,7 @@ class Log:
     size: int
     start: Place
     known: Sequence[catalogue.Pattern]
-    also: tuple[str, ...]
+    also: catalogue.Also
     sizes: Sizes = SIZES
 
 

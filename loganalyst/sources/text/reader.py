@@ -26,6 +26,7 @@ from loganalyst.sources.text.metrics import printedmetrics as logmetrics
 from loganalyst.sources.text.metrics.printedsteps import Steps
 from loganalyst.sources.text.patterns import ending, userpatterns
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits, Lines
+from loganalyst.sources.text.patterns.trainersseen import TrainersSeen
 from loganalyst.sources.text.programstarts import Sessions
 from loganalyst.sources.text.sizes import SIZES, Sizes
 from loganalyst.sources.text.tracebacks import textblocks, tracelines
@@ -91,7 +92,7 @@ def _logged_numbers(path: Path) -> Iterator[Tables]:
 def _resume(path: Path, mark: Mark | None, sizes: Sizes) -> Generator[Tables, None, Mark | None]:
     """As `resume`, for a log that is not wrapped."""
     reading = _Reading(path, sizes) if mark is None else _Reading.from_mark(path, mark, sizes)
-    log = Log(path, path.stat().st_size, reading.place, reading.catalogue.known, _EXTRA_WORDS, sizes)
+    log = Log(path, path.stat().st_size, reading.place, reading.catalogue.known, reading.also, sizes)
     for batch, place in batches.scanned(log):
         yield reading.batch(batch)
         reading.settle(place)
@@ -113,6 +114,7 @@ class _Reading:
         task = owners.of_task(path)
         self.rank = task if self.rank is None else self.rank
         self.catalogue = _catalogue(userpatterns.here())
+        self.also = userpatterns.also(userpatterns.here(), _EXTRA_WORDS)
         self.lines = Lines(name, self.rank, self.node, self.catalogue)
         hit = _JOB_IN_NAME.search(name)
         job = next(filter(None, hit.groups()), None) if hit else None
@@ -125,6 +127,7 @@ class _Reading:
         self.blocks = Blocks()
         self.chains = self.last_line = self.rows = 0
         self.kept = Counter[str]()
+        self.trainers = TrainersSeen(name)
         self.settled: Mapping[str, Any] | None = None
 
     @classmethod
@@ -142,6 +145,7 @@ class _Reading:
         reading.chains, reading.last_line, reading.rows = state["chains"], state["last_line"], state["rows"]
         reading.clock = stamps.Clock(*state["clock"])
         reading.blocks = Blocks(*state["blocks"])
+        reading.trainers = TrainersSeen(path.name, dict(state["trainers"]))
         reading.kept = Counter(mark.kept)
         reading.settled = state
         return reading
@@ -156,6 +160,7 @@ class _Reading:
         rows_with = {
             word: np.unique(also[word_numbers == -1 - k]) if len(also) else also for k, word in enumerate(_EXTRA_WORDS)
         }
+        self.trainers.add(chunk, also, word_numbers + len(self.also.each), self.also.once)
         found = textblocks.find(chunk, rows_with)
         hits, text = self.catalogue.claimed(chunk, rows[of_pattern], literals[of_pattern], self._numbered(found))
         session = self.sessions.number(chunk, look, hits, self.catalogue)
@@ -188,7 +193,7 @@ class _Reading:
             "line": place.line, "read": place.read, "sessions": self.sessions.state(), "chains": self.chains,
             "last_line": self.last_line, "rows": self.rows, "rank": self.metrics.rank,
             "often": sorted(self.metrics.often), "kept": dict(self.kept),
-            "clock": astuple(self.clock), "blocks": self.blocks.state(),
+            "clock": astuple(self.clock), "blocks": self.blocks.state(), "trainers": dict(self.trainers.first),
         }  # fmt: skip
 
     def closing(self, path: Path) -> Iterator[Tables]:
@@ -200,9 +205,9 @@ class _Reading:
         sessions = self.sessions.summary(self.last_line)
         number = sessions.height - 1
         progress = lastprogress.last(path, number, sessions["first_line"][-1], self.last_line)
-        ends = [ending.cut(path, self.last_line, number), progress]
+        ends = [ending.cut(path, self.last_line, number), progress, self.trainers.table(self.sessions)]
         if not self.sessions.all[-1].ended_well:
-            ends.append(ending.words(path, self.last_line, number, self.catalogue.known, _EXTRA_WORDS))
+            ends.append(ending.words(path, self.last_line, number, self.catalogue.known, self.also))
         left_out = pl.concat([left_out, self.sessions.left_out()])
         yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 

@@ -16,6 +16,7 @@ from loganalyst.limits import spare
 from loganalyst.model import Tables
 from loganalyst.sources.text import batches, reader
 from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.patterns.catalogue import Also
 from loganalyst.sources.text.sizes import SIZES, Sizes
 
 TABLES = ("points", "lines", "blocks", "config", "gaps", "sessions")
@@ -82,7 +83,7 @@ def test_sent_batches_equal_those_scanned_here(
 def test_unchanged_rows_are_not_sent(tmp_path: Path, plain: bool) -> None:
     path = tmp_path / "job.log"
     path.write_bytes(KINDS[0] * 3 + (b"" if plain else KINDS[4]))
-    log = batches.Log(path, path.stat().st_size, textlines.Place(), (), ("CUDA",))
+    log = batches.Log(path, path.stat().st_size, textlines.Place(), (), Also(("CUDA",)))
     ((sent, *_),) = batches.pack(log)
 
     assert isinstance(sent[0], int) == plain
@@ -135,7 +136,7 @@ def test_this_process_scans_the_rest_where_the_other_ends(
 def test_a_log_that_was_cut_meanwhile_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "job.log"
     path.write_bytes(KINDS[0] * 3)
-    log = batches.Log(path, path.stat().st_size, textlines.Place(), (), ("CUDA",))
+    log = batches.Log(path, path.stat().st_size, textlines.Place(), (), Also(("CUDA",)))
     ((sent, *_),) = batches.pack(log)
     os.truncate(path, 10)
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines import stamps
 from loganalyst.sources.text.lines.loglines import Chunk, split
-from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC, WORTH
+from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import printedtables
+from loganalyst.sources.text.metrics import printedforms, printedtables
 from loganalyst.sources.text.sizes import SIZES
 
 MAX_KINDS = 20_000  # kinds that are remembered; then all are forgotten and learned again
@@ -115,9 +115,9 @@ class Kinds:
         short = np.cumsum(count) - count
         alike = rows[np.argsort(which, kind="stable")]
         rare = np.flatnonzero(count < MIN_ROWS_OF_KIND)
-        lowered = chunk.some(alike[short[rare]]).str.to_lowercase().str.replace_all("_", " ", literal=True)
+        texts = chunk.some(alike[short[rare]]).to_frame("text")
         kept = count >= MIN_ROWS_OF_KIND
-        kept[rare] = lowered.str.contains(WORTH).to_numpy()
+        kept[rare] = texts.select(printedforms.is_worth(pl.col("text"))).to_series().to_numpy()
         self.passing = len(self) + np.flatnonzero(count[kept] < MIN_ROWS_OF_KIND)
         samples = np.stack([short + count // 2, short + count - 1, short], axis=1)
         self._add(chunk, keys[kept], alike[samples[kept]])

@@ -56,9 +56,8 @@ SETTING = (
     r"target|init|models?|head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|"
     r"params|parameters|using|use|with|for|from)\b"
 )
-# A line with one of these is examined even if it is printed only once or twice: `epoch`, `loss`; the last is darknet's
-# `0.5, 0.6 avg loss, 0.001 rate,`
-WORTH = RESULT + r"|epoch|\bep\b|iou=|\bavg(?: loss)?, [-+.\w]+ rate,"
+# A line with one of these is examined even if it is printed only once or twice: `epoch`, `loss`
+WORTH = RESULT + r"|epoch|\bep\b|iou="
 NUMERIC = r"[0-9]|(?i:nan|inf)"  # a digit, `nan` or `inf`
 BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"  # `loss: 0.5`, `Loss = -3`, `loss_g=(1`: the program trains
 STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
@@ -69,10 +68,10 @@ NEVER = re.compile(
 )
 # `train loss`, `val acc`; the group is a word for held-out data
 SPLIT = re.compile(r"\b(?:train|training|(test|testing|val|valid|validation|eval|evaluation|dev))\b")
-# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`; wav2letter's `CV Batch 3`
+# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`
 EVALUATION = re.compile(
     rf"(?:^|[\[|({CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
-    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))|\b(?-i:CV Batch )",
+    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
     re.IGNORECASE,
 )
 # `[train] loss=2, [valid] loss=3`

@@ -14,9 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.loglines import Chunk
-from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT, WORTH
+from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT
 from loganalyst.sources.text.metrics import digitcolumns as columns
-from loganalyst.sources.text.metrics import lineshapes, shapeparts
+from loganalyst.sources.text.metrics import lineshapes, printedforms, shapeparts
 from loganalyst.sources.text.metrics.lineshapes import Shape
 
 # `0.5`, `-1e-5`, `.5`, `nan`, `+inf`; not the 3 in `conv3` or `v1.3`
@@ -49,27 +49,12 @@ _CLEANING = (
         ("average ",),
     ),
     *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
-    # CatBoost, darknet, Tacotron and Kaldi print counters and values without clear names
-    # `0:   learn: 0.5   test: 0.6`
-    (r"^\s*([0-9]+):\s+learn: (\S+)(?:\s+test: (\S+))?.*", "[$1] learn: $2, tested: $3", ("learn: ",)),
-    (  # `1: 2.5, 2.4 avg loss, 0.001 rate,`
-        r"^\s*([0-9]+): ([-+\w.]+), ([-+\w.]+) avg(?: loss)?, ([-+\w.]+) rate,",
-        "iteration $1: loss = $2, avg loss = $3, lr = $4,",
-        (" rate,",),
-    ),
-    # `Train loss 17 0.5 Grad Norm 1.2`
-    (r"^Train loss ([0-9]+) ([-+\w.]+) Grad Norm", "step $1 Train loss $2 Grad Norm", ("train loss ",)),
-    (  # `LOG (nnet3-train[5.5] Average objective function for 'output' for minibatches 0-9 is -3.5 over 100 frames`
-        r"^LOG \(\S+ Average objective function for '([\w-]+)' for minibatches [0-9]+-([0-9]+) is ([-+.\w]+) over .*",
-        "minibatch $2, $1 objective: $3",
-        ("average objective function",),
-    ),
-    (r"^([0-9]+)epoch results: ", "epoch $1 results: ", ("epoch results: ",)),  # ESPnet: `3epoch results: `
+    # Kaldi: `minibatches 0-9 is -3.5`; ESPnet: `1epoch:train:1-50batch:`
+    (r"(minibatches |:)([0-9]+)-([0-9]+)( is\b|batch:)", "$1$2 to $3$4", ("minibatches ", "batch:")),
+    (r"(:-?[0-9]+\.[0-9]+)\+([0-9]+\.[0-9]+)", "$1 + $2", ("+",)),  # mean and deviation: `test-rmse:0.5+0.01`
     # Julia's @show of a call, perhaps tracked: `loss(x, y) = 0.5 (tracked)`
     (r"^(\w+)\([^=\"]*\) = (?:param\()?([-+.\w]+)\)?(?: \(tracked\))?$", "$1 = $2", (") = ",)),
     (r"\b(?i:(top)) ([0-9]{1,3}) ((?i:acc))", "$1$2 $3", ("top ",)),  # `top 5 acc`
-    (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),  # Marian: `Up. 1000 :`
-    (r"\b(iter: +[0-9]{1,3}),([0-9]{3})(?:,([0-9]{3}))?,", "${1}${2}${3},", ("iter: ",)),  # BasicSR: `iter:  12,000,`
     (_TIME, CLOCK, (":", "-", "/")),
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),  # `37%|███   |`
     (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars: `loss=nan.0`
@@ -77,6 +62,13 @@ _CLEANING = (
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
+# `tps: 1,234 mfu: 38.5`, `iter:  12,000, lr: 0.1`: commas between thousands. The comma of `loss: 1,234` may be a
+# decimal one, unless the line has a decimal point as well.
+_THOUSANDS = (
+    r"([:=] *)([1-9][0-9]{0,2}),([0-9]{3})(?:,([0-9]{3}))?(?:,([0-9]{3}))?(\.[0-9]+)?($|[^0-9.,]|[.,](?:\s|$))",
+    "${1}${2}${3}${4}${5}${6}${7}",
+)
+_DECIMAL_POINT = r"[0-9]\.[0-9]"
 # Text whose numbers are not results: stack traces (`File "a.py", line 3`), source code (`self.x = 3`), settings
 # (`Adam(lr=0.1`), package lists (`Collecting numpy==1.26`), totals (`'train_runtime': 12.5`)
 NOISE = (
@@ -116,11 +108,19 @@ class Form:
     @cached_property
     def usual(self) -> Shape | None:
         """The meaning of the form where it is printed often."""
-        return None if self.noise else lineshapes.meaning(self._parts, shapeparts.MIN_LINES)
+        return None if self.noise else self._meaning(shapeparts.MIN_LINES)
 
     @cached_property
     def _parts(self) -> shapeparts.Parts:
-        return shapeparts.parts(self.text, rare=False)
+        return shapeparts.parts(self._plain or self.text, rare=False)
+
+    @cached_property
+    def _plain(self) -> str | None:
+        """The text in plain words; None where no trainer explains it."""
+        return printedforms.in_plain_words(self.text)
+
+    def _meaning(self, count: int) -> Shape | None:
+        return lineshapes.meaning(self._parts, count, explained=self._plain is not None)
 
     @cached_property
     def template(self) -> str | None:
@@ -140,7 +140,9 @@ class Form:
         """The meaning of the form where it is printed once or twice."""
         if not self.worth or self.noise:
             return None
-        return lineshapes.read(self.text, 1) if shapeparts.has_lists(self.text) else lineshapes.meaning(self._parts, 1)
+        if self._plain is None and shapeparts.has_lists(self.text):
+            return lineshapes.read(self.text, 1)
+        return self._meaning(1)
 
     def meaning(self, count: int) -> Shape | None:
         """The meaning of the form where a batch has `count` lines of it; a large count is remembered."""
@@ -153,6 +155,9 @@ class Form:
 def cleaned(text: pl.Series) -> pl.DataFrame:
     """Text (without times, bars and words that look like numbers) and form (String) of each line."""
     lowered, expr = str(text.str.join("\n").item()).lower(), pl.col("text")
+    if text.str.contains(_THOUSANDS[0]).any():
+        plain = expr.str.replace_all(*_THOUSANDS)
+        expr = pl.when(expr.str.contains(_DECIMAL_POINT)).then(plain).otherwise(expr)
     for pattern, by, words in _CLEANING:
         if any(word in lowered for word in words):
             expr = expr.str.replace_all(pattern, by)
@@ -175,9 +180,8 @@ def learn(raw: pl.Series) -> list[Form]:
     """The form of each line."""
     if not len(raw):
         return []
-    forms = cleaned(raw)["form"]
-    words = forms.str.to_lowercase().str.replace_all("_", " ", literal=True)
-    found = zip(forms, words.str.contains(WORTH), raw.str.contains(NOISE), raw, strict=True)
+    forms = cleaned(raw).select("form", worth=printedforms.is_worth(pl.col("form")))
+    found = zip(forms["form"], forms["worth"], raw.str.contains(NOISE), raw, strict=True)
     return [Form(*parts) for parts in found]
 
 

@@ -58,10 +58,10 @@ def read(shape: str, count: int) -> Shape | None:
     return meaning(parts(shape, rare=count < MIN_LINES), count)
 
 
-def meaning(parsed: Parts, count: int) -> Shape | None:
-    """The meaning of a parsed shape that `count` lines have."""
+def meaning(parsed: Parts, count: int, *, explained: bool = False) -> Shape | None:
+    """The meaning of a parsed shape of `count` lines. Where a trainer explained it, each number with a name counts."""
     numbers, shape = parsed.numbers, parsed.shape
-    metrics = _metrics(numbers, count, parsed.evaluation)
+    metrics = _metrics(numbers, count, parsed.evaluation, explained=explained)
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
     if not metrics and not header and not _is_only_step(numbers, shape):
         return None
@@ -77,10 +77,10 @@ def _is_only_step(numbers: Sequence[Number], shape: str) -> bool:
     return bool(steps) and _LETTERS.findall(shape) == _LETTERS.findall(steps[0].key)
 
 
-def _metrics(numbers: Sequence[Number], count: int, evaluation: str) -> list[Slot]:
+def _metrics(numbers: Sequence[Number], count: int, evaluation: str, *, explained: bool) -> list[Slot]:
     """The numbers that are metrics, with their names."""
     candidates = [n for n in numbers if not n.role and _has_usable_name(n)]
-    strong = {n.index for n in candidates if _is_result(n.plain)}
+    strong = {n.index for n in candidates if explained or _is_result(n.plain)}
     # a counter without a name may count anything: files, prompts
     placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
     slots: list[Slot] = []

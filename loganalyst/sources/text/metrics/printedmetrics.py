@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from loganalyst.model import table
 from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk, chunk_of
-from loganalyst.sources.text.lines.numberwords import WORTH
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import lineforms, printedtables
+from loganalyst.sources.text.metrics import lineforms, printedforms, printedtables
 from loganalyst.sources.text.metrics.lineforms import Form
 from loganalyst.sources.text.metrics.linenumbers import Numbers
 from loganalyst.sources.text.metrics.lineshapes import Shape
@@ -224,8 +223,7 @@ class Reader:
     def _forms(self, text: pl.Series, counts: Counter[str]) -> list[Form]:
         """The forms of cleaned lines that may have a meaning."""
         forms = text.unique(maintain_order=True).rename("form").to_frame()
-        words = pl.col("form").str.to_lowercase().str.replace_all("_", " ", literal=True)
-        forms = forms.with_columns(worth=words.str.contains(WORTH))
+        forms = forms.with_columns(worth=printedforms.is_worth(pl.col("form")))
         out = []
         for form, worth in forms.iter_rows():
             if worth or counts[form] >= 3:

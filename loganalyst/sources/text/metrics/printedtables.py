@@ -3,6 +3,7 @@
 import polars as pl
 
 from loganalyst.sources.text.lines.numberwords import RESULT, SETTING
+from loganalyst.sources.text.metrics.printedlists import lists
 
 SCHEMA = pl.Schema(
     {
@@ -28,7 +29,7 @@ _STEPS = (
     *("total/steps", "timestepssofar", "totalenvinteracts", "totalenvsteps", "iterations", "iteration"),
 )
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "misc/nupdates", "samples"))}
-_BAR = r":?\s+[0-9]+%\|.*$"  # `: 37%|███ | 3/8`
+_BAR = r":?\s+[0-9]+%(?:\|| [━╸╺─]).*$"  # `: 37%|███ | 3/8`, `: 37% ━━━╸──── 3/8 1.5it/s 2.1s`
 # `Epoch  box_loss  cls_loss`, `Class Images P R`
 _NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
 # separated by commas: `epoch, train loss, val loss`
@@ -38,7 +39,7 @@ _APART = (
     r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)"
     r"(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()%-]*(?: [A-Za-z0-9_./@()%-]+)*){2,}\s*$"
 )
-HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # `Epoch  box_loss  cls_loss`; a bar may follow
+HEADER = rf"{_NAMES}(?:[0-9]+%(?:\|| [━╸╺─]).*)?$|{_LISTED}|{_APART}"  # `Epoch  box_loss  cls_loss`; a bar may follow
 _COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"  # `1, 0.5, 0.6`
 _RULED = r"^\s*[|│┃].*[|│┃]\s*$"  # `| 1 | 0.5 | 0.6 |`
 # columns that are no results: `Epoch`, `Instances`, `size`
@@ -50,7 +51,8 @@ def cells(lines: pl.DataFrame) -> pl.DataFrame:
 
     `row` is the record's (that of its block's last line), `at` that of the number.
     """
-    return pl.concat([_blocks(lines), _columns(lines)]).sort("row", maintain_order=True)
+    listed = _shaped(lists(lines).with_columns(at="row"))
+    return pl.concat([_blocks(lines), _columns(lines), listed]).sort("row", maintain_order=True)
 
 
 def headed(text: pl.Series) -> bool:
@@ -93,7 +95,8 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(name=section + pl.col("key"), plain=pl.col("key").str.to_lowercase()).filter(
         pl.col("text").str.contains(f"^{_NUMBER}%?$")
     )
-    rank = pl.col("plain").replace_strict(_RANKS, default=None, return_dtype=pl.Int64)
+    counter = pl.col("plain").str.split("/").list.last()  # `misc/total_timesteps`
+    rank = counter.replace_strict(_RANKS, default=None, return_dtype=pl.Int64)
     rows = rows.with_columns(rank=rank, row=pl.col("at").max().over("block")).with_columns(
         step=pl.col("rank") == pl.col("rank").min().over("block")
     )
@@ -127,11 +130,21 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
         .with_columns(column=pl.int_ranges(pl.col("name").list.len()), width=pl.col("name").list.len())
         .explode("name", "column")
         .with_columns(name=pl.col("name").str.replace(r"^\w+\(", "").str.strip_chars("):,"))
+        .with_columns(of_class=pl.col("name").first().over("under").str.to_lowercase() == "class")
     )
     cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
     body = (
         lines.select("row", "session", word=pl.col("text").str.extract_all(r"\S+"))
-        .join_asof(names.select("under", "width").unique().sort("under"), left_on="row", right_on="under")
+        .with_columns(of_class=pl.col("word").list.first() == "all")
+        .drop_nulls("of_class")
+        .sort("row")
+        .join_asof(
+            names.select("under", "width", "of_class").unique().sort("under"),
+            left_on="row",
+            right_on="under",
+            by="of_class",
+            check_sortedness=False,
+        )
         .filter(
             pl.col("word").list.len() == pl.col("width"),
             pl.col("word").list.first().str.contains(r"^(?:\d+|\d+/\d+|all)$"),
@@ -143,7 +156,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
         .with_columns(epoch=pl.col("epoch").forward_fill().over("session"))
         .with_columns(column=pl.int_ranges(pl.col("word").list.len()))
         .explode("word", "column")
-        .join(names.drop("width"), on=["under", "column"], maintain_order="left")
+        .join(names.drop("width", "of_class"), on=["under", "column"], maintain_order="left")
     )
     number = pl.col("word").str.extract(f"^({_NUMBER})[%A-Za-z]*$").str.to_lowercase().cast(pl.Float64, strict=False)
     counts = pl.col("column") == 0

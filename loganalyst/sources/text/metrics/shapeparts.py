@@ -46,9 +46,10 @@ _CUT = re.compile(
     rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+"
     r"|(?<!\b[Vv]al)(?<!\b[Vv]alid)(?<!\b[Aa]vg)\.\s"  # but in `Val. Loss`
 )
-# A logger's origin before and behind a line number: `package.module:function:120 - text`, `(trainer:732) INFO: text`
+# A logger's origin before and behind a line number: `package.module:function:120 - text`, `package.module:120 >> text`,
+# `(trainer:732) INFO: text`
 _ORIGINS = (
-    (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" - ")),
+    (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" (?:-|>>) ")),
     (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
 )
 _SIGNS = re.compile(r"^(?:[^\w(%\[]|轮\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
@@ -64,9 +65,6 @@ _TO_VALUE = re.compile(rf"(?:\s{_COUNTED}(?:e?s)?)?\s?(?:[:=,]|=>|->|(?:is|was)\
 # `Epoch #3`, `Epoch(3)`: the name and its mark
 _COUNT = re.compile(rf"(?<![\w/.\-]){_COUNTED}\s?[#(]\s?$", re.IGNORECASE)
 _MANY = re.compile(rf"\s{_COUNTED}")  # ` iterations`, behind the number in `after 100 iterations`
-_DL4J = "Score at iteration"  # deeplearning4j prints the loss as `Score at iteration 3 is 0.5`
-_OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
-_EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")  # `TRAIN Batch 3/100`: epoch and batch, as WeNet prints
 _OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")  # `loss: [0.5`, without the number
 # `, `, `', '`, `), tensor(`: between the numbers of a list
 _BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
@@ -176,14 +174,14 @@ def _keyed(index: int, before: str, after: str) -> Number:
     many = _MANY.match(after) if name.lower().endswith("after") else None  # `Cost after 100 iterations: 0.5`
     name = f"{name} {many[1]}".removeprefix("after ").removeprefix("After ") if many else name
     carries = _CARRIED.match(name)
-    carried = "loss" if name == _DL4J else carries["name"] if carries else ""
+    carried = carries["name"] if carries else ""
     name = carries["position"] if carries else name
     words = name.split()
     bounded = len(words) <= 2
     if len(words) > 4 or PROSE.search(name):
         name, bounded = _metric_words(words), False
     plain = _plain(name)
-    plain = "epoch" if (plain == "train" and _OF_EPOCH.match(after)) or _NTH.search(name + after) else plain
+    plain = "epoch" if _NTH.search(name + after) else plain
     if unit and _DURATION.fullmatch(unit.group()):
         plain += unit.group()  # `Batch (t): 0.31` is no position
     name += unit.group() if unit and name else ""
@@ -246,16 +244,11 @@ def _histories(numbers: list[Number], parts: list[str], *, rare: bool) -> None:
 
 
 def _fractions(numbers: list[Number], parts: list[str]) -> None:
-    """Mark the n of `i/n`. A result printed as `i/n (p%)` is p; without the percentage it is unknown. WeNet and
-    CosyVoice print epoch and batch in this form.
-    """
+    """Mark the n of `i/n`. A result printed as `i/n (p%)` is p; without the percentage it is unknown."""
     by_index = {n.index: n for n in numbers}
     for n in numbers:
         total = by_index.get(n.index + 1)
         if n.role or not total or not re.fullmatch(r"\s?/\s?|\sof\s", parts[n.index + 1]):  # `3/10`, `3 of 10`
-            continue
-        if _EPOCH_AND_BATCH.search(parts[n.index]):
-            n.plain, total.plain = "epoch", "batch"
             continue
         total.drop()
         total.role = "total"

@@ -1,9 +1,9 @@
 """The catalogue of log-line patterns (`rules/text/*.yaml`): loaded, checked, and matched in linear time."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import polars as pl
@@ -12,8 +12,11 @@ from loganalyst.errors import RuleError
 from loganalyst.model import constant
 from loganalyst.model.labels import LOG_LABELS
 from loganalyst.patterntraits import SIGNALS, TRAITS, PatternEntry
-from loganalyst.rulefiles import RuleFile, Shape, Text, check_names, refuse_name, text_files, typed
+from loganalyst.rulefiles import Place, RuleFile, Shape, Text, check_names, refuse_name, text_files, typed
+from loganalyst.sources.text.patterns import trainerlines
 from loganalyst.sources.text.patterns.literals import Rows, find_literals, positions_by_number
+from loganalyst.sources.text.patterns.trainerlines import TrainerLine
+from loganalyst.trainerfiles import trainer_files
 
 Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start", "work"]
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position)
@@ -42,18 +45,27 @@ class Pattern:
     generic: bool
     match: tuple[str, ...]
     no_match: tuple[str, ...]
-    file: RuleFile
-    number: int
+    place: Place
 
     @property
     def where(self) -> str:
         """Its place, `path:line`."""
-        return self.file.where("patterns", self.number, "id")
+        return self.place.where
+
+
+class Also(NamedTuple):
+    """More texts to search for with the patterns' literals: each line that has them, or one of those is enough."""
+
+    each: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
 
 
 class _File(Shape, frozen=True):
     family: Text
     patterns: list[Any]
+
+
+_NO_MORE = Also()
 
 
 @cache
@@ -69,7 +81,17 @@ def catalogue() -> tuple[Pattern, ...]:
     for pattern in found:
         if seen.setdefault(pattern.id, pattern) is not pattern:
             raise duplicate_id(pattern, seen[pattern.id])
-    return ordered(found)
+    named = {pattern.id: pattern for pattern in found}
+    return ordered([*found, *(of_trainer(line, named) for line in trainerlines.lines(trainer_files()))])
+
+
+def of_trainer(line: TrainerLine, named: Mapping[str, Pattern]) -> Pattern:
+    """The pattern of a trainer's line: it means what the pattern in `named` with its id means."""
+    known = named[line.id]
+    return replace(
+        known, literals=(line.text,), regex=line.regex, exclude=None, generic=False, match=(line.example,),
+        place=line.place,
+    )  # fmt: skip
 
 
 def ordered(found: Iterable[Pattern]) -> tuple[Pattern, ...]:
@@ -92,13 +114,13 @@ def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
             for key in {"signal", "says"} & file.data["patterns"][i].keys():
                 raise RuleError(file.where("patterns", i, key), f"{key} is for built-in patterns only", "leave it out")
             for key in ("regex", "not"):
-                _check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
+                check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
             yield pattern
         except RuleError as error:
             yield error
 
 
-def match(text: pl.Series, patterns: Sequence[Pattern], also: tuple[str, ...] = ()) -> pl.DataFrame:
+def match(text: pl.Series, patterns: Sequence[Pattern], also: Also = _NO_MORE) -> pl.DataFrame:
     """The pattern that claims each line of `text` (String): row (UInt32, position), pattern (its id), captures (JSON
     object of the regex's named groups that took part). Rows are in order, at most one a line.
 
@@ -111,15 +133,15 @@ def match(text: pl.Series, patterns: Sequence[Pattern], also: tuple[str, ...] = 
     return found.with_columns(pl.Series("row", hit, pl.UInt32).gather(found["row"]))
 
 
-def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple[str, ...] = ()) -> tuple[Rows, Rows]:
+def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: Also = _NO_MORE) -> tuple[Rows, Rows]:
     """The lines and the literals of patterns that occur in them: the fast first look.
 
     A line is a position; `ends` are the places of the LF behind each line in `data` (UTF-8). A literal is its number.
     Each pair occurs at least once. The texts in `also` are searched for as well; their numbers are -1, -2 and so on.
     """
-    literals = [*_patterns_of(tuple(patterns)), *also]
-    rows, numbers = find_literals(data, ends, literals)
-    return rows, np.where(numbers < len(literals) - len(also), numbers, len(literals) - len(also) - 1 - numbers)
+    literals = list(_patterns_of(tuple(patterns)))
+    rows, numbers = find_literals(data, ends, [*literals, *also.each, *also.once], len(also.once))
+    return rows, np.where(numbers < len(literals), numbers, len(literals) - 1 - numbers)
 
 
 def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern]) -> pl.DataFrame:
@@ -192,11 +214,11 @@ def _read_pattern(file: RuleFile, i: int) -> Pattern:
     check_names(file, (*at, "says"), entry.says, TRAITS)
     return Pattern(
         entry.id, entry.label, cast("Part", entry.part), entry.literals, entry.regex, entry.exclude,
-        entry.generic, entry.tests.match, entry.tests.no_match, file, i,
+        entry.generic, entry.tests.match, entry.tests.no_match, file.place(*at, "id"),
     )  # fmt: skip
 
 
-def _check_regex(where: str, regex: str) -> None:
+def check_regex(where: str, regex: str) -> None:
     """Compile it as it will be used: Rust syntax, no look-around, no back-references."""
     try:
         pl.Series([""]).str.contains(regex, strict=True)

@@ -12,7 +12,7 @@ from loganalyst.sources.text.lines.heads import without_bars, without_head
 from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns import unknownerrors
-from loganalyst.sources.text.patterns.catalogue import Pattern, match
+from loganalyst.sources.text.patterns.catalogue import Also, Pattern, match
 
 TAIL_BYTES = 8192  # bytes of the log's end that are read
 MAX_TEXT_CHARS = 200  # characters of a line that are kept
@@ -40,7 +40,7 @@ def cut(path: Path, line: int, session: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
-def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: tuple[str, ...] = ()) -> pl.DataFrame:
+def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: Also) -> pl.DataFrame:
     """A row of `lines` (part `confirm`) for the first of the file's last lines that reports an error; `line` is the
     number of the last line.
 

@@ -25,11 +25,11 @@ Rows = NDArray[np.int64]
 Clue = tuple[bytes, bytes, int]
 
 
-def find_literals(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
+def find_literals(data: bytes, ends: Rows, literals: list[str], once: int = 0) -> tuple[Rows, Rows]:
     """The occurrences of `literals` in `data` (UTF-8): line and literal (positions, int64), each pair at least once, in
-    no order. `ends` are the places of the LF that ends each line.
+    no order. `ends` are the places of the LF that ends each line. Of the last `once` literals one occurrence is enough.
     """
-    scanner = _scanner(tuple(literals))
+    scanner = _scanner(tuple(literals), once)
     if scanner is None:
         return _found_by_polars(data, literals)
     database, clues = scanner
@@ -79,23 +79,26 @@ def _found_by_polars(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
     for word, aside in _IGNORED_IN.items():
         often, passed = (pl.col("text").str.count_matches(text, literal=True) for text in (word, aside))
         hits = hits.filter((pl.col("word") != word) | (often > passed))
-    number = {word: number for number, word in enumerate(literals)}
-    return hits["row"].cast(pl.Int64).to_numpy(), hits["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    numbers = pl.DataFrame({"word": literals}).with_row_index("number")  # two may have the same text
+    hits = hits.join(numbers, on="word", maintain_order="left")
+    return hits["row"].cast(pl.Int64).to_numpy(), hits["number"].cast(pl.Int64).to_numpy()
 
 
 @cache
-def _scanner(literals: tuple[str, ...]) -> tuple[Any, list[Clue]] | None:
+def _scanner(literals: tuple[str, ...], once: int) -> tuple[Any, list[Clue]] | None:
     """The hyperscan database of the heads of all literals, and the clue for each literal. None where hyperscan is not
-    installed (polars does the work, slower).
+    installed (polars does the work, slower). The last `once` literals are searched whole, and reported once.
     """
     try:
         import hyperscan
     except ImportError:
         return None
-    heads = [_head(literal) for literal in literals]
+    many = len(literals) - once
+    heads = [*map(_head, literals[:many]), *literals[many:]]
+    flags = [0] * many + [hyperscan.HS_FLAG_SINGLEMATCH] * once
     database = hyperscan.Database()
     words = [head.encode() for head in heads]
-    database.compile(expressions=words, ids=list(range(len(words))), flags=[0] * len(words), literal=True)
+    database.compile(expressions=words, ids=list(range(len(words))), flags=flags, literal=True)
     return database, [_clue(*both) for both in zip(literals, heads, strict=True)]
 
 

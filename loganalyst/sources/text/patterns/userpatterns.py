@@ -1,4 +1,6 @@
-"""A user's own patterns, `text/*.yaml` in a folder of rules: they claim a line before ours of the same part."""
+"""A user's own patterns, of `text/*.yaml` and `trainers/*.yaml` in a folder of rules: they claim a line before ours of
+the same part.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,12 +13,13 @@ import polars as pl
 
 from loganalyst import rulefiles
 from loganalyst.errors import RuleError
-from loganalyst.sources.text.patterns import catalogue
+from loganalyst.sources.text.patterns import catalogue, trainerlines
 from loganalyst.sources.text.patterns.catalogue import Pattern
+from loganalyst.trainerfiles import FOLDER, trainer_files
 
 
 class OwnPatterns(NamedTuple):
-    """Folders of rules, and a digest of the patterns in them (empty where there are none)."""
+    """Folders of rules, and a digest of their patterns and trainers (empty where there are none)."""
 
     folders: tuple[Path, ...] = ()
     stamp: str = ""
@@ -28,7 +31,7 @@ _here: ContextVar[OwnPatterns] = ContextVar("own", default=_NONE)
 
 def find(folders: Sequence[Path]) -> OwnPatterns:
     """The patterns of these folders, as they are now."""
-    files = [file for folder in folders for file in _files(folder)]
+    files = [file for folder in folders for file in (*_files(folder), *rulefiles.yaml_files(folder, FOLDER))]
     return OwnPatterns(tuple(folders), rulefiles.digest(files)) if files else _NONE
 
 
@@ -50,12 +53,18 @@ def here() -> OwnPatterns:
 @cache
 def known(own: OwnPatterns) -> tuple[Pattern, ...]:
     """Our patterns and the valid ones of the folders, in the order in which they claim a line."""
-    return catalogue.ordered([*_read(own)[0], *catalogue.catalogue()])
+    return catalogue.ordered([*_read(own)[0], *_of_trainers(own)[0], *catalogue.catalogue()])
+
+
+@cache
+def also(own: OwnPatterns, words: tuple[str, ...]) -> catalogue.Also:
+    """The texts to search for besides the patterns' literals: `words`, and those that point to a trainer."""
+    return catalogue.Also(words, trainerlines.witnesses(trainer_files(own.folders)))
 
 
 def faults(own: OwnPatterns) -> tuple[RuleError, ...]:
     """The errors in patterns of the folders; such patterns are left out."""
-    return _read(own)[1]
+    return (*_read(own)[1], *_of_trainers(own)[1])
 
 
 def tested(own: OwnPatterns) -> Iterator[tuple[str, str, str]]:
@@ -98,13 +107,35 @@ def _read(own: OwnPatterns) -> tuple[tuple[Pattern, ...], tuple[RuleError, ...]]
     return tuple(valid.values()), tuple(errors)
 
 
+@cache
+def _of_trainers(own: OwnPatterns) -> tuple[tuple[Pattern, ...], tuple[RuleError, ...]]:
+    """The valid patterns of the folders' trainers, and the errors of the others. Files that are no trainers at all are
+    reported with the trainers.
+    """
+    named = {pattern.id: pattern for pattern in catalogue.catalogue()}
+    ours = {line.place for line in trainerlines.lines(trainer_files())}
+    valid, errors = list[Pattern](), list[RuleError]()
+    for line in trainerlines.lines(trainer_files(own.folders)):
+        pattern = catalogue.of_trainer(line, named)
+        try:
+            if line.place in ours:
+                continue
+            catalogue.check_regex(line.place.where, line.regex)
+            if not _claims(pattern.match, (pattern,)):
+                raise RuleError(line.place.where, f"the example {line.example!r} does not match", "a line that does")
+            valid.append(pattern)
+        except RuleError as error:
+            errors.append(error)
+    return tuple(valid), tuple(errors)
+
+
 def _files(folder: Path) -> list[Path]:
     return rulefiles.yaml_files(folder, "text")
 
 
 def origins(own: OwnPatterns) -> dict[str, str]:
     """The file of each valid pattern of the folders, by the pattern's id."""
-    return {pattern.id: str(pattern.file.path) for pattern in _read(own)[0]}
+    return {pattern.id: str(pattern.place.path) for pattern in _read(own)[0]}
 
 
 def _patterns(file: Path) -> list[Pattern | RuleError]:

@@ -32,9 +32,12 @@ def test_numbers_times_and_bars_leave_slots(line: str, form: str) -> None:
             "Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.25",
             "AP@0.50-0.95_all_100 = 0.25",
         ),
-        ("1: 2.5, 2.4 avg loss, 0.001 rate,", "iteration 1: loss = 2.5, avg loss = 2.4, lr = 0.001,"),
         ("loss tensor(0.5, device='cuda:0')", "loss 0.5"),
-        ("Up. 1000 : Cost 2.5", "update 1000 : Cost 2.5"),
+        ("tps: 12,345 mfu: 38.5", "tps: 12345 mfu: 38.5"),
+        ("iter:  1,012,000, lr:(1.0e-4,)", "iter: 1012000, lr:(1.0e-4,)"),
+        ("loss: 1,234 acc: 0,512", "loss: 1,234 acc: 0,512"),  # decimal commas, perhaps
+        ("shape=1,200,0.5", "shape=1,200,0.5"),  # a list
+        ("test-rmse:0.5+0.01", "test-rmse:0.5 + 0.01"),
     ],
 )
 def test_odd_ways_to_print_are_cleaned(line: str, clean: str) -> None:

@@ -365,7 +365,7 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             f"{k}:\tlearn: 0.{k}\ttest: 0.{k + 1}\tbest: 0.{k + 1} ({k})\ttotal: 5{k}ms\tremaining: 4.{k}s\n"
             for k in (1, 2, 3)
         ),
-        [row for k in (1, 2, 3) for row in (("learn", k, None, k / 10), ("tested", k, None, (k + 1) / 10))],
+        [row for k in (1, 2, 3) for row in (("learn", k, None, k / 10), ("test", k, None, (k + 1) / 10))],
     ),
     "darknet": (
         "".join(

@@ -19,7 +19,7 @@ ENGINES = [pytest.param("hyperscan", marks=NEEDED), "polars"]
 @pytest.fixture(params=ENGINES)
 def _engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "polars":
-        monkeypatch.setattr(literals, "_scanner", lambda _literals: None)
+        monkeypatch.setattr(literals, "_scanner", lambda *_: None)
 
 
 def looked(lines: list[str], words: list[str]) -> set[tuple[int, str]]:
