@@ -19,12 +19,12 @@ import msgspec
 import yaml
 
 from loganalyst import diagnose
-from loganalyst.curves.trainers import Kind
+from loganalyst.model import TrainingKindName
 
 ROOT = Path(__file__).parents[2]
 LABELS = ROOT / "tests/curves/role_labels.yaml"
 CORPUS = Path(os.environ.get("LOGANALYST_CORPUS", ROOT.parent / "shared/corpus"))
-KINDS: frozenset[str] = frozenset(get_args(Kind))
+KINDS: frozenset[str] = frozenset({*get_args(TrainingKindName), "any"})
 SURE = 0.8  # the probability from which rules trust a kind
 NOT_READ = "(not read)"
 

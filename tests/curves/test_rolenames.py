@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loganalyst.curves import roles
+from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.rolenames import MIN_BATCH, FirstLook, required
 
 NAMES = Path(__file__).parents[2].parent.parent / "shared/corpus/metric-names.csv"
@@ -54,7 +55,7 @@ def test_the_names_of_the_corpus() -> None:
 @given(st.data())
 def test_every_match_has_what_is_required(data: st.DataObject) -> None:
     """Of every phrase of our roles, by itself and inside of a longer name."""
-    phrase = data.draw(st.sampled_from([p for entry in roles._file().roles.values() for p in entry.any]))
+    phrase = data.draw(st.sampled_from([p for entry in role_file().roles.values() for p in entry.any]))
     match = data.draw(st.from_regex(phrase.strip("^$"), fullmatch=True, alphabet=LETTERS))
 
     for name in (match, f"val_{match}_0"):
