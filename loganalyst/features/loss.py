@@ -15,10 +15,12 @@ from loganalyst.features.context import (
     event_features,
     first_level,
     median,
+    minus,
     ratio,
     witness_at,
 )
 from loganalyst.model import Curve, Feature
+from loganalyst.signals.standarderror import whole_z
 
 ROLE = "train_loss"
 MIN_SHAPE_POINTS = 4
@@ -50,6 +52,7 @@ FEATURES = (
     Feature("train_loss_drop_relative", "float", "share", "fall from first to last level as a share of the first level", ROLE),
     Feature("train_loss_start_ratio", "float", "ratio", "first finite value divided by the first level (the median of the first three values)", ROLE),
     Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level, in units of the noise", ROLE),
+    Feature("train_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third, in standard errors", ROLE),
     Feature("train_loss_drop_error", "float", "share", "standard error of the fall of a straight line fitted to all values, as a share of the first level", ROLE),
     Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points relative to the level in the middle", ROLE),
     Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % relative to its level (negative = falling)", ROLE),
@@ -129,6 +132,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
             "train_loss_drop_noise": shape.drop,
+            "train_loss_drop_z": minus(whole_z(curve.values)),
             "train_loss_drop_error": _drop_error(shape.noise, first, finite.size),
         }),
     }  # fmt: skip

@@ -7,7 +7,7 @@ from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, tau, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
-from loganalyst.signals.standarderror import Change, change, change_z
+from loganalyst.signals.standarderror import Change, around, change, change_z, since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
@@ -151,14 +151,13 @@ def _gains(values: NDArray[np.float64], best_index: int) -> Computed:
     """Gains between stretches of the curve in standard errors; nothing below 10 finite values."""
     if np.count_nonzero(np.isfinite(values)) < MIN_GAIN_POINTS:
         return {}
-    at = np.isfinite(values[:best_index]).sum() / np.isfinite(values).sum()
-    best = (max(at - 0.05, 0.0), min(at + 0.05, 1.0))
+    first = np.isfinite(values[:best_index]).sum() < FIRST[1] * np.isfinite(values).sum()
     return {
-        "reward_gain_z": change_z(values, FIRST, LAST_THIRD),
+        "reward_gain_z": whole_z(values),
         "reward_gain_relative": _relative(change(values, FIRST, LAST_THIRD)),
-        "reward_best_gain_z": 0.0 if at < FIRST[1] else change_z(values, FIRST, best),
+        "reward_best_gain_z": 0.0 if first else change_z(values, FIRST, around(values, best_index)),
         "reward_late_gain_z": change_z(values, MIDDLE, LAST),
-        "reward_fall_z": change_z(values, best, LAST),
+        "reward_fall_z": since_z(values, best_index),
     }
 
 

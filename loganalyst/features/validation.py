@@ -16,12 +16,14 @@ from loganalyst.features.context import (
     event_features,
     first_level,
     last_level,
+    minus,
     ratio,
     tau,
     witness_at,
 )
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Gap
+from loganalyst.signals.standarderror import since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
@@ -41,6 +43,8 @@ FEATURES = (
     Feature("val_loss_best_share", "float", "share", "position in the run at which the held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
     Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
     Feature("val_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", "val_loss"),
+    Feature("val_loss_rise_z", "float", "standard errors", "change of the held-out loss from the tenth around its lowest level to the last tenth, in standard errors", "val_loss"),
+    Feature("val_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third of the held-out loss, in standard errors", "val_loss"),
     Feature("val_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", "val_loss"),
     Feature("val_loss_drop_relative", "float", "share", "fall of the held-out loss relative to its first level", "val_loss"),
     Feature("val_loss_alone", "bool", "", "no training loss is logged with it", "val_loss"),
@@ -65,6 +69,10 @@ FEATURES = (
     Feature("val_score_best_step", "int", "step", "step at which the held-out score was highest", "val_accuracy"),
     Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value as a share of the highest", "val_accuracy"),
     Feature("val_score_fall_noise", "float", "noise", "highest smoothed value minus last level, in units of the noise", "val_accuracy"),
+    Feature("val_score_gain_z", "float", "standard errors", "gain from the first tenth to the last third of the held-out score, in standard errors", "val_accuracy"),
+    Feature("val_score_rose", "bool", "", "val_score_gain_z is above 3, and enough values are logged to know it", "val_accuracy"),
+    Feature("val_loss_fell_far", "bool", "", "a held-out loss is logged, which fell by more than 30 % and ended within a tenth of its lowest level", "val_accuracy"),
+    Feature("val_score_fall_z", "float", "standard errors", "change of the held-out score from the tenth around its highest level to the last tenth, in standard errors (negative = fell)", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
@@ -77,7 +85,8 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _losses(context) | _scores(context)
+    losses, scored = _losses(context), _scores(context)
+    return losses | scored | ({"val_loss_fell_far": _fell_far(losses)} if "val_score_metric" in scored else {})
 
 
 def _losses(context: Context) -> Computed:
@@ -101,6 +110,8 @@ def _losses(context: Context) -> Computed:
         "val_loss_points_after_best": gap.points_after_best,
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
+        "val_loss_rise_z": (since_z(curve.values, gap.best_index), best),
+        "val_loss_drop_z": minus(whole_z(curve.values)),
         "val_loss_drop_relative": shape.total_relative_drop,
         "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
         "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
@@ -115,6 +126,14 @@ def _losses(context: Context) -> Computed:
         **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
         **_broken(held_out),
     }
+
+
+def _fell_far(losses: Computed) -> bool:
+    drop, rise = losses.get("val_loss_drop_relative"), losses.get("val_loss_rise_ratio")
+    rise = rise[0] if isinstance(rise, tuple) else rise
+    if not isinstance(drop, float) or not isinstance(rise, float):
+        return False
+    return drop > feature_limit("held_out_fall") and rise < feature_limit("held_out_near_lowest")
 
 
 def _ends_at_best(held_out: Sequence[Curve]) -> bool:
@@ -204,7 +223,7 @@ def _score(curve: Curve) -> Computed:
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = share(curve)[finite]
     best = witness_at(curve, int(finite[np.argmax(x)]))
-    gain = float(x[-1] - x[0])
+    gain, gain_z = float(x[-1] - x[0]), whole_z(x)
     return {
         "val_score_metric": curve.metric,
         "val_score_name": f"1 - {curve.metric}" if curve.role.name == "val_error_rate" else curve.metric,
@@ -214,7 +233,9 @@ def _score(curve: Curve) -> Computed:
         "val_score_best": (float(x.max()), best),
         "val_score_best_step": (best.step, best),
         "val_score_loss_from_best": (ratio(float(x.max() - x[-1]), abs(float(x.max()))), best),
-        **unless_late(curve, {"val_score_gain": gain}),
+        "val_score_fall_z": (since_z(share(curve), int(finite[np.argmax(x)])), best),
+        **unless_late(curve, {"val_score_gain": gain, "val_score_gain_z": gain_z}),
+        "val_score_rose": gain_z is not None and gain_z > feature_limit("significant_gain"),
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
         "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),

@@ -57,6 +57,39 @@ def change(values: ArrayLike, early: tuple[float, float], late: tuple[float, flo
     return Change(_level(first), _level(last), error)
 
 
+def whole_z(values: ArrayLike) -> float | None:
+    """The change from the first tenth to the last third of a curve, in standard errors; None below 6 finite values.
+
+    >>> from loganalyst.signals.standarderror import whole_z
+    >>> whole_z([1.0] * 20)
+    0.0
+    """
+    return change_z(values, (0.0, 0.1), (2 / 3, 1.0))
+
+
+def since_z(values: ArrayLike, index: int | None) -> float | None:
+    """The change from the tenth around position `index` to the last tenth, in standard errors; None below 6 finite
+    values, or without a position.
+
+    >>> from loganalyst.signals.standarderror import since_z
+    >>> since_z([1.0] * 20, 10)
+    0.0
+    """
+    return None if index is None else change_z(values, around(values, index), (0.9, 1.0))
+
+
+def around(values: ArrayLike, index: int) -> tuple[float, float]:
+    """The tenth of the finite values around position `index`, as shares of the curve.
+
+    >>> from loganalyst.signals.standarderror import around
+    >>> around([1.0] * 20, 10)
+    (0.45, 0.55)
+    """
+    finite = np.isfinite(as_floats(values))
+    at = float(finite[:index].sum() / max(finite.sum(), 1))
+    return max(at - 0.05, 0.0), min(at + 0.05, 1.0)
+
+
 def change_z(values: ArrayLike, early: tuple[float, float], late: tuple[float, float]) -> float | None:
     """The `change` in standard errors; None below 6 finite values.
 

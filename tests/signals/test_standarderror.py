@@ -35,7 +35,8 @@ def test_autocorrelation_widens_the_error() -> None:
 
     slow, fast = change(wandering, FIRST, LAST), change(apart, FIRST, LAST)
 
-    assert slow is not None and fast is not None
+    assert slow is not None
+    assert fast is not None
     assert slow.error > 2 * fast.error
 
 
