@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from loganalyst.curves import roles as role_names
 from loganalyst.curves.effective import curves, last_training, metrics, stand_ins
+from loganalyst.curves.heldoutsets import TOTAL, WHY_SET, held_out_sets, held_out_total
 from loganalyst.curves.trainers import Trainer, known_roles
 from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.model import Curve, Metric, Role, Run
@@ -34,8 +35,12 @@ def run_curves(
     found = curves(run, roles)
     if weights:
         found = [replace(curve, weight=_weight(curve.metric, weights)) for curve in found]
-    found = with_meanings(last_training(found), role_names.all_roles())
-    return [*found, *stand_ins(found, role_names.all_roles())], metrics(found, roles)
+    every = role_names.all_roles()
+    found = with_meanings(last_training(found), every)
+    sets = held_out_sets(found)
+    found = [replace(curve, role=every[TOTAL]) if curve.metric in sets else curve for curve in found]
+    roles |= dict.fromkeys(sets, (every[TOTAL], WHY_SET))
+    return [*found, *stand_ins(found, every), *held_out_total(found, every)], metrics(found, roles)
 
 
 def _turned(metric: str, role: Role, direction: Mapping[str, str]) -> Role:

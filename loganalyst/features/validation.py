@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.heldoutsets import bare_name, is_sum
 from loganalyst.curves.roles import normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
@@ -30,12 +31,11 @@ LOSSES = ("val_loss", "val_loss_component")
 MIN_TREND_POINTS = 6
 # precision or recall, but not "average_precision" (area under the curve)
 _ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
-# words for held-out data: "val", "validation", "eval", "test"
-_HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (
     Feature("val_loss_metric", "text", "", "held-out loss that looks worst", "val_loss"),
-    Feature("val_loss_is_total", "bool", "", "it is the whole held-out loss, not one term of it", "val_loss"),
+    Feature("val_loss_is_total", "bool", "", "it is a whole held-out loss or the sum of its terms, not one term", "val_loss"),
+    Feature("val_loss_is_sum", "bool", "", "it is the sum of the logged held-out terms, whose scale may differ from that of the training terms", "val_loss"),
     Feature("val_loss_points", "int", "points", "logged values of the held-out loss", "val_loss"),
     Feature("val_loss_last", "float", "loss", "last level of the held-out loss", "val_loss"),
     Feature("val_loss_best", "float", "loss", "lowest smoothed value of the held-out loss", "val_loss"),
@@ -102,6 +102,7 @@ def _losses(context: Context) -> Computed:
     return {
         "val_loss_metric": curve.metric,
         "val_loss_is_total": curve.role.name == "val_loss",
+        "val_loss_is_sum": is_sum(curve),
         "val_loss_points": len(curve.values),
         "val_loss_last": shape.last,
         "val_loss_best": (shape.best, best),
@@ -124,7 +125,7 @@ def _losses(context: Context) -> Computed:
         "train_val_gap_widening": gap.widening,
         **_onset(curve, gap.onset_index),
         **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
-        **_broken(held_out),
+        **_broken(context.with_role(*LOSSES)),
     }
 
 
@@ -172,14 +173,10 @@ def _badness(pair: "tuple[Curve, Gap]") -> float:
 
 def _partner(context: Context, held_out: Curve) -> Curve | None:
     """The training curve of the same name apart from the word for held-out data, otherwise the training loss."""
-    wanted = _bare_name(held_out.metric)
+    wanted = bare_name(held_out.metric)
     train = [*context.with_role("train_loss"), *context.with_role("loss_component", "recon_loss", "quantisation_loss")]
-    same = [c for c in train if _bare_name(c.metric) == wanted]
+    same = [c for c in train if bare_name(c.metric) == wanted]
     return next(iter(same or (context.with_role("train_loss") if held_out.role.name == "val_loss" else [])), None)
-
-
-def _bare_name(metric: str) -> str:
-    return re.sub(r"[^a-z0-9]|train(ing)?|epoch|step", "", _HELD_OUT.sub("", metric.lower()))
 
 
 def _scores(context: Context) -> Computed:
