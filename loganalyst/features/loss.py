@@ -20,7 +20,7 @@ from loganalyst.features.context import (
     witness_at,
 )
 from loganalyst.model import Curve, Feature
-from loganalyst.signals.standarderror import whole_z
+from loganalyst.signals.standarderror import since_z, whole_z
 
 ROLE = "train_loss"
 MIN_SHAPE_POINTS = 4
@@ -42,6 +42,7 @@ FEATURES = (
     *event_features("train_loss_divergence", "sustained rise of the training loss above its best level, up to the end", ROLE),
     Feature("train_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", ROLE),
     Feature("train_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", ROLE),
+    Feature("train_loss_rise_z", "float", "standard errors", "change from the tenth around the lowest level to the last tenth, in standard errors", ROLE),
     *event_features("train_loss_spike", "single upward excursion of the training loss", ROLE),
     Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points divided by its local level (losses that are never negative)", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
@@ -117,6 +118,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_best_step": (best.step, best),
         "train_loss_rise_ratio": shape.rise_ratio,
         "train_loss_rise_noise": shape.rise_from_best,
+        "train_loss_rise_z": since_z(curve.values, shape.best_index),
         "train_loss_spike_recovered": shape.recovered,
         "train_loss_plateau_share": _flat_share(context, curve),
         "train_loss_tail_slope": shape.tail_slope,

@@ -56,6 +56,7 @@ FEATURES = (
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "relative fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
+    Feature("val_over_train", "float", "ratio", "held-out loss divided by the training loss at the end (positive losses only)", "val_loss"),
     Feature("train_val_gap_growth", "float", "share", "growth of this gap since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap_widening", "float", "noise", "final gap minus smallest gap, in units of the noise of the held-out loss", "val_loss"),
     Feature("train_val_gap_onset_step", "int", "step", "step from which the gap stays above its smallest value by more than the noise", "val_loss"),
@@ -119,6 +120,7 @@ def _losses(context: Context) -> Computed:
         "val_score_at_best": _ends_at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_val_gap": gap.final_ratio,
+        "val_over_train": _over(context, curve, gap),
         "train_val_gap_growth": None
         if gap.final_ratio is None or gap.best_ratio is None
         else gap.final_ratio - gap.best_ratio,
@@ -135,6 +137,12 @@ def _fell_far(losses: Computed) -> bool:
     if not isinstance(drop, float) or not isinstance(rise, float):
         return False
     return drop > feature_limit("held_out_fall") and rise < feature_limit("held_out_near_lowest")
+
+
+def _over(context: Context, held_out: Curve, gap: Gap) -> float | None:
+    train = _partner(context, held_out)
+    level = last_level(train.values) if train is not None else None
+    return gap.final_ratio + 1 if gap.final_ratio is not None and level is not None and level > 0 else None
 
 
 def _ends_at_best(held_out: Sequence[Curve]) -> bool:

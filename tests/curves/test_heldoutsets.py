@@ -13,9 +13,7 @@ from loganalyst.model import Curve, Run, Source, table
 def run_of(*metrics: str) -> Run:
     """Each metric is 1, 2, 3 times its place at steps 0, 1, 2."""
     frames = [
-        table(
-            "points", {"session": 0, "metric": m, "step": [0, 1, 2], "value": [k, 2 * k, 3 * k], "source": "m.csv"}
-        )
+        table("points", {"session": 0, "metric": m, "step": [0, 1, 2], "value": [k, 2 * k, 3 * k], "source": "m.csv"})
         for k, m in enumerate(metrics, 1)
     ]
     return Run(points=pl.concat(frames), sources=(Source("m.csv", "csv", 1),))
