@@ -253,8 +253,8 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
 
     A fault whose symptom was looked for stays unseen in the share `unseen_faults` of cases. If none of its symptoms
     could be looked for, and one is core in this kind of run, it counts with its full probability; other rules do not
-    count. Faults are independent. Notes about what is rare in good runs lower the log-odds (`doubt`). Few points lower the
-    highest confidence.
+    count. Faults are independent. Notes about what is rare in good runs lower the log-odds (`doubt`). The number of
+    points bounds the confidence.
     """
     core = core_symptoms(catalogue, answers)
     p = harmless
