@@ -5,6 +5,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from loganalyst.curves.effective import curves, last_training, metrics, stand_ins
+from loganalyst.curves.heldoutsets import TOTAL, WHY_SET, held_out_sets, held_out_total
 from loganalyst.curves.roleclaims import Claim
 from loganalyst.curves.roles import all_roles, corrected, proposed
 from loganalyst.curves.rolewitnesses import weighed
@@ -34,8 +35,11 @@ def run_curves(
     claims = weighed(found, proposals, known.keys(), stated.keys(), run.config["key"].unique())
     claims |= {m: claims[m]._replace(confidence=p) for m, p in run.role_confidence.items() if m in claims}
     found = [_claimed(curve, claims[curve.metric], direction, weights) for curve in found]
-    found = with_meanings(last_training(found), all_roles())
-    return [*found, *stand_ins(found, all_roles())], metrics(found, {metric: c.why for metric, c in claims.items()})
+    found, reasons = with_meanings(last_training(found), all_roles()), {m: c.why for m, c in claims.items()}
+    sets = held_out_sets(found)
+    found = [replace(curve, role=all_roles()[TOTAL]) if curve.metric in sets else curve for curve in found]
+    added = [*stand_ins(found, all_roles()), *held_out_total(found, all_roles())]
+    return [*found, *added], metrics(found, reasons | dict.fromkeys(sets, WHY_SET))
 
 
 def _claimed(curve: Curve, claim: Claim, direction: Mapping[str, str], weights: Mapping[str, float]) -> Curve:

@@ -270,7 +270,8 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
 
     A fault whose symptom was looked for stays unseen in the share `unseen_faults` of cases. If none of its symptoms
     could be looked for, and one is core in this kind of run, it counts with its full probability; other rules do not
-    count. Faults are independent. Notes about what is rare in good runs lower the log-odds (`doubt`).
+    count. Faults are independent. Notes about what is rare in good runs lower the log-odds (`doubt`). The number of
+    points bounds the confidence.
     """
     core = core_symptoms(catalogue, answers)
     p = harmless
@@ -283,4 +284,13 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
         elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
     doubt = sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])
-    return calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.calibration("healthy"))
+    sure = calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.calibration("healthy"))
+    return min(sure, _most_by_points(answers))
+
+
+def _most_by_points(answers: Answers) -> float:
+    """The highest confidence that the longest metric allows: few points cannot show that nothing is wrong."""
+    points = answers.values.get("run_longest_metric")
+    if not isinstance(points, (int, float)) or points < 1 or answers.values.get("run_kind") == "job":
+        return 1.0
+    return max(1 - verdict_limit("healthy_doubt") / points, 0.0)

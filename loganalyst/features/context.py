@@ -268,6 +268,11 @@ def tau(values: NDArray[np.float64], min_values: int) -> float | None:
     return float(np.sign(x[None, :] - x[:, None])[np.triu_indices(x.size, 1)].mean())
 
 
+def minus(x: float | None) -> float | None:
+    """The number with the other sign; None where it is not known."""
+    return None if x is None else -x
+
+
 def ratio(a: float | None, b: float | None) -> float | None:
     """The quotient a / b; None where one of them is not known or b is 0."""
     return None if a is None or b is None or b == 0 else a / b

@@ -23,6 +23,8 @@ FEATURES = (
 )  # fmt: skip
 # the length in a name such as "val_loss_len_4096" or "acc/ctx-8k"
 LENGTH = re.compile(r"(?:len|length|ctx|context|seq_?len)[^a-z0-9]?(\d+)(k?)", re.I)
+# a class by its number, as in "recall/class0" or "f1_cls_3"
+ONE_CLASS = re.compile(r"(?:^|[^a-z])(?:class|cls|label)[^a-z0-9]?\d+(?:$|[^0-9])", re.I)
 MACRO = re.compile(r"macro|balanced|recall|f1", re.I)
 MIN_PARTS = 2  # classes or lengths to compare
 
@@ -38,7 +40,8 @@ def _levels(curves: Sequence[Curve]) -> dict[str, float]:
 
 
 def _classes(context: Context) -> Computed:
-    known = _levels(context.with_role(CLASS))
+    numbered = [c for c in context.with_role("val_score", "val_accuracy") if ONE_CLASS.search(c.metric)]
+    known = _levels([*context.with_role(CLASS), *numbered])
     if len(known) < MIN_PARTS:
         return {}
     low = min(known, key=lambda m: known[m])
@@ -52,11 +55,13 @@ def _classes(context: Context) -> Computed:
 
 def _macro(context: Context) -> Computed:
     scores = context.with_role("val_score", "val_accuracy")
-    macro = next((c for c in scores if MACRO.search(c.metric)), None)
+    macro = next((c for c in scores if MACRO.search(c.metric) and not ONE_CLASS.search(c.metric)), None)
     if macro is None:
         return {}
     level = last_level(macro.values)
-    plain = [c for c in context.with_role("val_accuracy") if not MACRO.search(c.metric)]
+    plain = [
+        c for c in context.with_role("val_accuracy") if not MACRO.search(c.metric) and not ONE_CLASS.search(c.metric)
+    ]
     accuracy = last_level(plain[0].values) if plain else None
     both = level is not None and accuracy is not None and max(level, accuracy) <= 1
     return {

@@ -14,10 +14,12 @@ from loganalyst.features.context import (
     first_level,
     logged_near,
     median,
+    minus,
     ratio,
     witness_at,
 )
 from loganalyst.model import Curve, Feature
+from loganalyst.signals.standarderror import since_z, whole_z
 
 ROLE = "train_loss"
 MIN_SHAPE_POINTS = 4
@@ -39,6 +41,7 @@ FEATURES = (
     *event_features("train_loss_divergence", "sustained rise of the training loss above its best level, up to the end", ROLE),
     Feature("train_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", ROLE),
     Feature("train_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", ROLE),
+    Feature("train_loss_rise_z", "float", "standard errors", "change from the tenth around the lowest level to the last tenth, in standard errors", ROLE),
     *event_features("train_loss_spike", "single upward excursion of the training loss", ROLE),
     Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points divided by its local level (losses that are never negative)", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
@@ -49,6 +52,7 @@ FEATURES = (
     Feature("train_loss_drop_relative", "float", "share", "fall from first to last level as a share of the first level", ROLE),
     Feature("train_loss_start_ratio", "float", "ratio", "first finite value divided by the first level (the median of the first three values)", ROLE),
     Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level, in units of the noise", ROLE),
+    Feature("train_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third, in standard errors", ROLE),
     Feature("train_loss_drop_error", "float", "share", "standard error of the fall of a straight line fitted to all values, as a share of the first level", ROLE),
     Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points relative to the level in the middle", ROLE),
     Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % relative to its level (negative = falling)", ROLE),
@@ -111,6 +115,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_best_step": (best.step, best),
         "train_loss_rise_ratio": shape.rise_ratio,
         "train_loss_rise_noise": shape.rise_from_best,
+        "train_loss_rise_z": since_z(curve.values, shape.best_index),
         "train_loss_spike_recovered": shape.recovered,
         "train_loss_plateau_share": _flat_share(context, curve),
         "train_loss_tail_slope": shape.tail_slope,
@@ -126,6 +131,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
             "train_loss_drop_noise": shape.drop,
+            "train_loss_drop_z": minus(whole_z(curve.values)),
             "train_loss_drop_error": _drop_error(shape.noise, first, finite.size),
         }),
     }  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.chance import DATASET_CLASS_COUNTS, SMALL_CLASS_COUNTS, configured_classes
-from loganalyst.features.context import Computed, Context, median, witness_at
+from loganalyst.features.context import Computed, Context, median, ratio, witness_at
 from loganalyst.features.validation import share
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
@@ -20,6 +20,7 @@ FEATURES = (
     Feature("objective_loss_rise", "float", "loss", "objective_loss_last minus the lowest value", NEEDS),
     Feature("objective_accuracy_metric", "text", "", "the accuracy of this pair", NEEDS),
     Feature("objective_accuracy_last", "float", "share", "median of the last third of this accuracy", NEEDS),
+    Feature("objective_accuracy_fall", "float", "share", "fall of this accuracy from its highest value to objective_accuracy_last, as a share of the highest", NEEDS),
     Feature("objective_softmax_classes", "int", "classes", "number of classes K, from the config, from the first training loss, or the K for which a doubled softmax fits best (NULL: labels are smoothed)", NEEDS),
     Feature("objective_softmax_basis", "text", "", "origin of K: config, first loss or fit", NEEDS),
     Feature("objective_softmax_excess", "float", "loss", "loss minus the loss that a doubled softmax over K classes gives at this accuracy if all predictions are certain", NEEDS),
@@ -45,6 +46,7 @@ def compute(context: Context) -> Computed:
         "objective_loss_rise": last - float(x.min()),
         "objective_accuracy_metric": accuracy.metric,
         "objective_accuracy_last": (median(_last_third(right)), witness_at(accuracy, len(accuracy.values) - 1)),
+        "objective_accuracy_fall": ratio(float(right.max()) - median(_last_third(right)), float(right.max())),
         **(_double_softmax(context, median(_last_third(x + right)) - 1) if x.size >= MIN_LEVEL_POINTS else {}),
     }
 

@@ -7,6 +7,7 @@ from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Computed, Context, first_level, last_level, logged_near, ratio, tau, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
+from loganalyst.signals.standarderror import Change, around, change, change_z, since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
@@ -16,13 +17,15 @@ FEATURES = (
     Feature("reward_last", "float", "reward", "last level of the reward", "reward"),
     Feature("reward_best", "float", "reward", "value where the smoothed reward is highest", "reward"),
     Feature("reward_best_step", "int", "step", "step at which the smoothed reward was highest", "reward"),
-    Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third, in units of the spread of the second half (NULL while most actions are random)", "reward"),
-    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest later level, in the same units; the scatter about the rise is the unit if it is smaller", "reward"),
+    Feature("reward_gain_z", "float", "standard errors", "gain from the first tenth to the last third, in standard errors (NULL while most actions are random)", "reward"),
+    Feature("reward_gain_relative", "float", "share", "the same gain as a share of the larger of both levels in size", "reward"),
+    Feature("reward_best_gain_z", "float", "standard errors", "gain from the first tenth to the tenth around the highest level, in standard errors (0 if that lies in the first tenth)", "reward"),
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", "reward"),
-    Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth, in units of the spread of the second half", "reward"),
+    Feature("reward_late_gain_z", "float", "standard errors", "gain from the middle fifth to the last tenth, in standard errors", "reward"),
+    Feature("reward_fall_z", "float", "standard errors", "change from the tenth around the highest level to the last tenth, in standard errors (negative = fell)", "reward"),
     Feature("entropy_first", "float", "nats", "first level of the absolute entropy of the policy", "entropy"),
     Feature("entropy_last", "float", "nats", "last level of the absolute entropy of the policy", "entropy"),
     Feature("entropy_last_share", "float", "share", "last level of the entropy divided by its first level", "entropy"),
@@ -42,7 +45,8 @@ FEATURES = (
 )  # fmt: skip
 
 MIN_TREND_POINTS = 5
-MIN_RISE_POINTS = 20  # values up to the best that show their scatter about a line
+MIN_GAIN_POINTS = 10
+FIRST, MIDDLE, LAST_THIRD, LAST = (0.0, 0.1), (0.4, 0.6), (2 / 3, 1.0), (0.9, 1.0)  # stretches, as shares of the curve
 
 
 def compute(context: Context) -> Computed:
@@ -111,7 +115,7 @@ def _reward(context: Context) -> Computed:
         "reward_constant_share": shape.constant_share,
         "reward_trend": tau(curve.values, MIN_TREND_POINTS),
         "reward_begins_late": begins_late(curve),
-        **_known_gains(context, curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
+        **_known_gains(context, curve, _gains(curve.values, shape.best_index or 0)),
     }
 
 
@@ -144,53 +148,22 @@ def _last_level(curve: Curve, shape: Shape) -> float | None:
     return -float(np.median(after)) if after.size else shape.best
 
 
-def _gains(values: NDArray[np.float64], best: float, best_index: int) -> Computed:
-    """Gains in units of the robust spread of the second half, because a moving average has spread but no noise."""
-    x = values[np.isfinite(values)]
-    n = x.size
-    if n < 10:
+def _gains(values: NDArray[np.float64], best_index: int) -> Computed:
+    """Gains between stretches of the curve in standard errors; nothing below 10 finite values."""
+    if np.count_nonzero(np.isfinite(values)) < MIN_GAIN_POINTS:
         return {}
-    spread = _spread(x)
-    begin, end = float(np.median(x[: max(1, n // 10)])), float(np.median(x[(2 * n) // 3 :]))
-    middle, last = float(np.median(x[(4 * n) // 10 : (6 * n) // 10])), float(np.median(x[-max(1, n // 10) :]))
+    first = np.isfinite(values[:best_index]).sum() < FIRST[1] * np.isfinite(values).sum()
     return {
-        "reward_gain_spread": _in_units(end - begin, spread),
-        "reward_best_gain_spread": _best_gain(values, best - begin, best_index, spread),
-        "reward_late_gain_spread": _in_units(last - middle, spread),
+        "reward_gain_z": whole_z(values),
+        "reward_gain_relative": _relative(change(values, FIRST, LAST_THIRD)),
+        "reward_best_gain_z": 0.0 if first else change_z(values, FIRST, around(values, best_index)),
+        "reward_late_gain_z": change_z(values, MIDDLE, LAST),
+        "reward_fall_z": since_z(values, best_index),
     }
 
 
-def _best_gain(values: NDArray[np.float64], gain: float, best_index: int, spread: float) -> float:
-    """The gain up to the best level in units of the spread. A collapse after the best inflates the spread of the second
-    half, so twice the scatter about a line up to the best is the unit if that is smaller.
-    """
-    if best_index < len(values) // 10:
-        return 0.0
-    rise = values[: best_index + 1]
-    rise = rise[np.isfinite(rise)]
-    if rise.size < MIN_RISE_POINTS:
-        return _in_units(gain, spread)
-    x = np.arange(rise.size)
-    residual = rise - np.polynomial.Polynomial.fit(x, rise, 1)(x)
-    quarter, three = np.quantile(residual, (0.25, 0.75))
-    scatter = 2 * float(three - quarter) / 1.35
-    return _in_units(gain, min(spread, scatter) if scatter > 0 else spread)
-
-
-def _spread(x: NDArray[np.float64]) -> float:
-    """Spread of the second half. If that hardly changes, as at the highest possible reward, spread of the differences
-    between values: the spread of the whole run would be the gain itself.
-    """
-    half = x[x.size // 2 :]
-    quarter, three = np.quantile(half, (0.25, 0.75))
-    if three > quarter:
-        return float(three - quarter) / 1.35
-    return float(half.std() if np.ptp(half) > 0 else np.diff(x).std() / 2**0.5)
-
-
-def _in_units(gain: float, spread: float) -> float:
-    """A gain in units of the spread; 0 if a constant reward has no spread."""
-    return gain / spread if spread > 0 else 0.0
+def _relative(gain: Change | None) -> float | None:
+    return None if gain is None else ratio(gain.late - gain.early, max(abs(gain.early), abs(gain.late)))
 
 
 def _mean_like(curve: Curve) -> tuple[bool, int]:

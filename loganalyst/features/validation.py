@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst import signals
+from loganalyst.curves.heldoutsets import bare_name, is_sum
 from loganalyst.curves.roles import normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
@@ -18,24 +19,25 @@ from loganalyst.features.context import (
     first_level,
     last_level,
     logged_near,
+    minus,
     ratio,
     tau,
     witness_at,
 )
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Gap
+from loganalyst.signals.standarderror import since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
 MIN_TREND_POINTS = 6
 # precision or recall, but not "average_precision" (area under the curve)
 _ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
-# words for held-out data: "val", "validation", "eval", "test"
-_HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (
     Feature("val_loss_metric", "text", "", "held-out loss that looks worst", "val_loss"),
-    Feature("val_loss_is_total", "bool", "", "it is the whole held-out loss, not one term of it", "val_loss"),
+    Feature("val_loss_is_total", "bool", "", "it is a whole held-out loss or the sum of its terms, not one term", "val_loss"),
+    Feature("val_loss_is_sum", "bool", "", "it is the sum of the logged held-out terms, whose scale may differ from that of the training terms", "val_loss"),
     Feature("val_loss_points", "int", "points", "logged values of the held-out loss", "val_loss"),
     Feature("val_loss_last", "float", "loss", "last level of the held-out loss", "val_loss"),
     Feature("val_loss_best", "float", "loss", "value of the held-out loss where its smoothed curve is lowest", "val_loss"),
@@ -43,6 +45,8 @@ FEATURES = (
     Feature("val_loss_best_share", "float", "share", "position in the run at which the held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
     Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
     Feature("val_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", "val_loss"),
+    Feature("val_loss_rise_z", "float", "standard errors", "change of the held-out loss from the tenth around its lowest level to the last tenth, in standard errors", "val_loss"),
+    Feature("val_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third of the held-out loss, in standard errors", "val_loss"),
     Feature("val_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", "val_loss"),
     Feature("val_loss_drop_relative", "float", "share", "fall of the held-out loss relative to its first level", "val_loss"),
     Feature("val_loss_alone", "bool", "", "no training loss is logged with it", "val_loss"),
@@ -54,6 +58,7 @@ FEATURES = (
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "relative fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
+    Feature("val_over_train", "float", "ratio", "held-out loss divided by the training loss at the end (positive losses only)", "val_loss"),
     Feature("train_val_gap_growth", "float", "share", "growth of this gap since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap_widening", "float", "noise", "final gap minus smallest gap, in units of the noise of the held-out loss", "val_loss"),
     Feature("train_val_gap_onset_step", "int", "step", "step from which the gap stays above its smallest value by more than the noise", "val_loss"),
@@ -67,6 +72,10 @@ FEATURES = (
     Feature("val_score_best_step", "int", "step", "step at which the held-out score was highest", "val_accuracy"),
     Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value as a share of the highest", "val_accuracy"),
     Feature("val_score_fall_noise", "float", "noise", "highest smoothed value minus last level, in units of the noise", "val_accuracy"),
+    Feature("val_score_gain_z", "float", "standard errors", "gain from the first tenth to the last third of the held-out score, in standard errors", "val_accuracy"),
+    Feature("val_score_rose", "bool", "", "val_score_gain_z is above 3, and enough values are logged to know it", "val_accuracy"),
+    Feature("val_loss_fell_far", "bool", "", "a held-out loss is logged, which fell by more than 30 % and ended within a tenth of its lowest level", "val_accuracy"),
+    Feature("val_score_fall_z", "float", "standard errors", "change of the held-out score from the tenth around its highest level to the last tenth, in standard errors (negative = fell)", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
@@ -80,7 +89,8 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _losses(context) | _scores(context)
+    losses, scored = _losses(context), _scores(context)
+    return losses | scored | ({"val_loss_fell_far": _fell_far(losses)} if "val_score_metric" in scored else {})
 
 
 def _losses(context: Context) -> Computed:
@@ -96,6 +106,7 @@ def _losses(context: Context) -> Computed:
     return {
         "val_loss_metric": curve.metric,
         "val_loss_is_total": curve.role.name == "val_loss",
+        "val_loss_is_sum": is_sum(curve),
         "val_loss_points": len(curve.values),
         "val_loss_last": logged_near(curve.values, shape.last),
         "val_loss_best": (gap.best_value if gap.best_value is not None else shape.best, best),
@@ -104,20 +115,37 @@ def _losses(context: Context) -> Computed:
         "val_loss_points_after_best": gap.points_after_best,
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
+        "val_loss_rise_z": (since_z(curve.values, gap.best_index), best),
+        "val_loss_drop_z": minus(whole_z(curve.values)),
         "val_loss_drop_relative": shape.total_relative_drop,
         "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
         "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
         "val_score_at_best": _ends_at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_val_gap": gap.final_ratio,
+        "val_over_train": _over(context, curve, gap),
         "train_val_gap_growth": None
         if gap.final_ratio is None or gap.best_ratio is None
         else gap.final_ratio - gap.best_ratio,
         "train_val_gap_widening": gap.widening,
         **_onset(curve, gap.onset_index),
         **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
-        **_broken(held_out),
+        **_broken(context.with_role(*LOSSES)),
     }
+
+
+def _fell_far(losses: Computed) -> bool:
+    drop, rise = losses.get("val_loss_drop_relative"), losses.get("val_loss_rise_ratio")
+    rise = rise[0] if isinstance(rise, tuple) else rise
+    if not isinstance(drop, float) or not isinstance(rise, float):
+        return False
+    return drop > feature_limit("held_out_fall") and rise < feature_limit("held_out_near_lowest")
+
+
+def _over(context: Context, held_out: Curve, gap: Gap) -> float | None:
+    train = _partner(context, held_out)
+    level = last_level(train.values) if train is not None else None
+    return gap.final_ratio + 1 if gap.final_ratio is not None and level is not None and level > 0 else None
 
 
 def _ends_at_best(held_out: Sequence[Curve]) -> bool:
@@ -156,14 +184,10 @@ def _badness(pair: "tuple[Curve, Gap]") -> float:
 
 def _partner(context: Context, held_out: Curve) -> Curve | None:
     """The training curve of the same name apart from the word for held-out data, otherwise the training loss."""
-    wanted = _bare_name(held_out.metric)
+    wanted = bare_name(held_out.metric)
     train = [*context.with_role("train_loss"), *context.with_role("loss_component", "recon_loss", "quantisation_loss")]
-    same = [c for c in train if _bare_name(c.metric) == wanted]
+    same = [c for c in train if bare_name(c.metric) == wanted]
     return next(iter(same or (context.with_role("train_loss") if held_out.role.name == "val_loss" else [])), None)
-
-
-def _bare_name(metric: str) -> str:
-    return re.sub(r"[^a-z0-9]|train(ing)?|epoch|step", "", _HELD_OUT.sub("", metric.lower()))
 
 
 def _scores(context: Context) -> Computed:
@@ -207,7 +231,7 @@ def _score(curve: Curve) -> Computed:
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = share(curve)[finite]
     best = witness_at(curve, int(finite[np.argmax(x)]))
-    gain = float(x[-1] - x[0])
+    gain, gain_z = float(x[-1] - x[0]), whole_z(x)
     return {
         "val_score_metric": curve.metric,
         "val_score_name": f"1 - {curve.metric}" if curve.role.name == "val_error_rate" else curve.metric,
@@ -217,7 +241,9 @@ def _score(curve: Curve) -> Computed:
         "val_score_best": (float(x.max()), best),
         "val_score_best_step": (best.step, best),
         "val_score_loss_from_best": (ratio(float(x.max() - x[-1]), abs(float(x.max()))), best),
-        **unless_late(curve, {"val_score_gain": gain}),
+        "val_score_fall_z": (since_z(share(curve), int(finite[np.argmax(x)])), best),
+        **unless_late(curve, {"val_score_gain": gain, "val_score_gain_z": gain_z}),
+        "val_score_rose": gain_z is not None and gain_z > feature_limit("significant_gain"),
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
         "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
         "val_score_quantum": signals.quantum(x),

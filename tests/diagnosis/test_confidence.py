@@ -374,6 +374,14 @@ def test_doubting_notes_lower_the_confidence_of_healthy() -> None:
     assert shown == pytest.approx(confidence.sigmoid(confidence.logit(1 - UNSEEN * 0.2) - 2.0))
 
 
+@pytest.mark.parametrize(("kind", "points", "most"), [("training", 10, 0.9), ("training", 1000, 1.0), ("job", 10, 1.0)])
+def test_few_points_bound_the_confidence_of_healthy(kind: str, points: int, most: float) -> None:
+    """Ten points give at most 90 %; a job log has no curve to count."""
+    given_ = replace(answers({}, {}), values={"run_kind": kind, "run_longest_metric": points})
+
+    assert healthy(catalogue_of(), given_, {}) == pytest.approx(most, abs=0.01)
+
+
 def test_rivals_at_the_edge_of_their_verdict_keep_their_order() -> None:
     """Both are calibrated to just below possible; the one with the larger share comes first, whatever its name."""
     generous = replace(

@@ -106,6 +106,7 @@ def test_a_harmless_explanation_for_another_kind_of_run_decides_nothing() -> Non
     """A classifier whose held-out loss lies below is not asked to log a metric of preference training."""
     catalogue = load(features.declared(), [rulefiles.rules_dir()])
     row: dict[str, FeatureValue] = {
+        "val_loss_is_sum": False,
         "val_below_train_share": 1.0,
         "train_val_gap": -0.21,
         "train_loss_drop_relative": 0.09,

@@ -17,7 +17,7 @@ OF_THE_BEGINNING = (
     "train_loss_drop_noise",
     "train_loss_half_drop_relative",
 )
-GAINS = ("reward_gain_spread", "reward_best_gain_spread", "reward_late_gain_spread")
+GAINS = ("reward_gain_z", "reward_best_gain_z", "reward_late_gain_z")
 VALUES = (1.0 + np.exp(-np.arange(100) / 30)).tolist()
 
 

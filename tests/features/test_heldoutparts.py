@@ -21,6 +21,15 @@ def test_the_worst_class_is_named(features_of: FeaturesOf) -> None:
     assert row["val_score_metric"] is None
 
 
+def test_a_class_named_by_its_number_is_one_class(features_of: FeaturesOf) -> None:
+    """Its recall stands for no macro average."""
+    logged = {"val_accuracy": [0.97] * 5, "val_recall/class0": [0.99] * 5, "val_recall/class1": [0.02] * 5}
+    row = features_of(logged).values
+
+    assert (row["class_score_low_metric"], row["class_score_low"]) == ("val_recall/class1", 0.02)
+    assert row["accuracy_over_macro"] is None
+
+
 def test_accuracy_above_a_macro_score(features_of: FeaturesOf) -> None:
     """Accuracy 0.95 and macro F1 0.25 differ by 0.7."""
     row = features_of({"val_acc": [0.95] * 5, "val_macro_f1": [0.25] * 5}).values

@@ -104,6 +104,19 @@ def test_the_first_value_relative_to_the_first_level(features_of: FeaturesOf) ->
     assert features_of({"loss": [NAN, 1.5, 1.0, 0.9, 0.9]}).values["train_loss_start_ratio"] == 1.5
 
 
+def test_a_lasting_rise_in_standard_errors(features_of: FeaturesOf) -> None:
+    """A rise of 15 % is 30 times its scatter; without a rise the change is small."""
+    noise = np.random.default_rng(0).normal(0, 0.005, 200)
+    fall, rise = np.linspace(3, 1, 100), np.linspace(1, 1.15, 100)
+
+    found = features_of({"loss": (np.concatenate([fall, rise]) + noise).tolist()}).values
+    flat = features_of({"loss": (np.concatenate([fall, np.ones(100)]) + noise).tolist()}).values
+
+    assert found["train_loss_rise_z"] > 20
+    assert flat["train_loss_rise_z"] < 3
+    assert min(found["train_loss_drop_z"], flat["train_loss_drop_z"]) > 20
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert loss.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

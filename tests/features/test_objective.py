@@ -63,6 +63,13 @@ def test_the_pair_with_the_higher_accuracy_counts(features_of: FeaturesOf) -> No
     ] == pytest.approx(0.7)
 
 
+def test_the_fall_of_an_accuracy(features_of: FeaturesOf) -> None:
+    """From its highest value to the median of the last third."""
+    logged = {"train_loss": [2.3, -1.0, -5.0, -9.0, -20.0, -40.0], "train_acc": [0.5, 0.3, 0.2, 0.1, 0.1, 0.1]}
+
+    assert features_of(logged).values["objective_accuracy_fall"] == pytest.approx(0.8)
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert objective.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -113,6 +113,32 @@ def test_overfitting_across_axes(features_of: FeaturesOf) -> None:
     assert 9 <= row.values["train_val_gap_onset_step"] <= 12  # type: ignore[operator]
 
 
+def test_the_held_out_loss_as_a_multiple_of_the_training_loss(features_of: FeaturesOf) -> None:
+    """18 times, not 1,700 % above."""
+    found = features_of({"train_loss": [1.0, 0.5, 0.1, 0.1, 0.1, 0.1], "val_loss": [1.8] * 6}).values
+
+    assert found["val_over_train"] == pytest.approx(18)
+    assert found["val_loss_is_sum"] is False
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "loss", "rose", "fell"),
+    [
+        ([0.1 + 0.02 * k for k in range(30)], [2.0 - 0.05 * k for k in range(30)], True, True),
+        ([0.25] * 30, [2.0 - 0.05 * k for k in range(30)], False, True),
+        ([0.25] * 30, [2.0] * 30, False, False),
+        ([0.1, 0.2, 0.3], [2.0, 1.0, 0.5], False, True),
+    ],
+)
+def test_gains_of_a_score_and_falls_of_a_loss(
+    features_of: FeaturesOf, accuracy: list[float], loss: list[float], rose: bool, fell: bool
+) -> None:
+    """Three values are too few for a significant gain."""
+    found = features_of({"val_acc": accuracy, "val_loss": loss}).values
+
+    assert (found["val_score_rose"], found["val_loss_fell_far"]) == (rose, fell)
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     values = validation.compute(context_of({"other": [1.0, 2.0, 3.0]}))

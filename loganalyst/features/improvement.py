@@ -1,0 +1,54 @@
+"""Features of the objectives: did the reward, a score, a loss or an accuracy get better?"""
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, minus, witness_at
+from loganalyst.features.validation import scores, share
+from loganalyst.model import Curve, Feature
+from loganalyst.signals.standarderror import since_z, whole_z
+from loganalyst.thresholds import feature_limit
+
+FEATURES = (
+    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss or training accuracy got better by more than three standard errors from the first tenth to the last third (NULL: none has six values)", "a loss, score or reward"),
+    Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
+    Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
+    Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
+    Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; nothing where no objective is logged."""
+    good = [*context.with_role("reward", "success_rate"), *scores(context)]
+    curves = [*good, *context.with_role("val_loss", "val_loss_component", "train_loss", "train_accuracy")]
+    if not curves:
+        return {}
+    out: Computed = {
+        "objective_points": max(len(c.values) for c in curves),
+        "score_improved": any(_kept(curve) for curve in good),
+    }
+    known = [(z, curve) for curve in curves if (z := _improvement(curve)) is not None]
+    if not known:
+        return out
+    best, curve = max(known, key=lambda pair: pair[0])
+    return out | {
+        "objective_improved": best > feature_limit("significant_gain"),
+        "objective_best_z": (best, witness_at(curve)),
+        "objective_best_metric": curve.metric,
+    }
+
+
+def _improvement(curve: Curve) -> float | None:
+    """The change for the better in standard errors."""
+    z = whole_z(curve.values)
+    return z if curve.role.worse == "down" else minus(z)
+
+
+def _kept(curve: Curve) -> bool:
+    """Whether the score rose, and did not fall significantly from its best."""
+    values = share(curve) if curve.role.worse == "up" else curve.values
+    rise = whole_z(values)
+    if rise is None or rise <= feature_limit("significant_gain"):
+        return False
+    fall = since_z(values, int(np.nanargmax(values)))
+    return fall is not None and fall > -feature_limit("significant_gain")

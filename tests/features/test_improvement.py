@@ -1,0 +1,45 @@
+"""Features of the objectives: whether anything got better."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.features import improvement
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+NOISE = np.random.default_rng(0).normal(0, 0.05, 60)
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "improved", "kept"),
+    [
+        ("train_loss", 1 - np.arange(60) / 100 + NOISE, True, False),
+        ("train_loss", 1 + NOISE, False, False),
+        ("train_loss", 1 + np.arange(60) / 100 + NOISE, False, False),
+        ("val_acc", 0.3 + np.arange(60) / 150 + NOISE / 5, True, True),
+        ("val_acc", 0.6 - np.arange(60) / 150 + NOISE / 5, False, False),
+        ("reward", np.where(np.arange(60) < 40, np.arange(60) / 10.0, 0.5) + NOISE, True, False),
+    ],
+)
+def test_improvements(features_of: FeaturesOf, metric: str, values: np.ndarray, improved: bool, kept: bool) -> None:
+    """A loss improves downwards, a score upwards; only a score that stays at its best is kept."""
+    found = features_of({metric: values.tolist()}).values
+
+    assert (found["objective_improved"], found["score_improved"]) == (improved, kept)
+    assert (found["objective_points"], found["objective_best_metric"]) == (60, metric)
+
+
+def test_too_few_values(features_of: FeaturesOf) -> None:
+    """Below six values nothing is known."""
+    found = features_of({"train_loss": [3.0, 2.0, 1.0]}).values
+
+    assert found["objective_improved"] is None
+    assert found["objective_points"] == 3
+
+
+def test_a_run_without_objectives_has_no_values(context_of: Callable[..., Context]) -> None:
+    """A learning rate is no objective."""
+    assert improvement.compute(context_of({"lr": [1.0] * 20})) == {}
