@@ -43,7 +43,8 @@ def test_the_wheel_has_the_rules_and_nothing_of_the_checkout(wheel: Path) -> Non
     names = zipfile.ZipFile(wheel).namelist()
     rules = {n.removeprefix("loganalyst/") for n in names if n.startswith("loganalyst/rules/")}
 
-    assert rules == {p.relative_to(ROOT).as_posix() for p in (ROOT / "rules").rglob("*.yaml")}
+    yaml = {p.relative_to(ROOT).as_posix() for p in (ROOT / "rules").rglob("*.yaml")}
+    assert rules == {*yaml, "rules/compiled.msgpack"}
     assert {n.split("/")[0].split("-")[0] for n in names} == {"loganalyst", "loganalyst_ml"}
 
 
@@ -77,6 +78,40 @@ def test_the_installed_package_diagnoses(wheel: Path, tmp_path: Path) -> None:
     )
 
     assert done.stdout.split() == [str(tmp_path / "site/loganalyst/__init__.py"), "nan_loss"]
+
+
+def test_the_installed_package_uses_its_compiled_rules(wheel: Path, tmp_path: Path) -> None:
+    """It writes no cache. Where its YAML was changed, the YAML counts."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    run = tmp_path / "metrics.csv"
+    run.write_text("step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(99)))
+    code = (
+        "import yaml; yaml.CSafeLoader = yaml.SafeLoader = None;"  # parsing any YAML fails
+        "from loganalyst import rulecatalogue, rulefiles; from loganalyst.curves import trainers;"
+        "print(len(rulecatalogue.catalogue().rules), len(trainers.trainers()), len(rulefiles.compiled().files))"
+    )
+    counted = _said(tmp_path, code)
+    diagnose = f"import loganalyst.cli as c; c.main(['diagnose', {str(run)!r}])"
+    _said(tmp_path, diagnose)
+    kept = sorted((tmp_path / "cache").rglob("*"))
+    rule = tmp_path / "site/loganalyst/rules/optimisation/lr-too-high.yaml"
+    rule.write_text(rule.read_text().replace("prior: 0.", "prior: 0.0", 1))
+    changed = _said(tmp_path, "from loganalyst import rulefiles; print(rulefiles.compiled())")
+
+    yaml = sorted((ROOT / "rules").rglob("*.yaml"))
+    families = {path.parent for path in yaml} - {ROOT / "rules", ROOT / "rules/text", ROOT / "rules/trainers"}
+    rules = [path for path in yaml if path.parent in families]
+    trainers = [path for path in yaml if path.parent.name == "trainers"]
+    assert counted.split() == [str(len(rules)), str(len(trainers)), str(len(yaml))]
+    assert kept == []
+    assert changed == "None\n"
+
+
+def _said(folder: Path, code: str) -> str:
+    """What the package unpacked in `folder` prints."""
+    environment = {"PYTHONPATH": str(folder / "site"), "XDG_CACHE_HOME": str(folder / "cache")}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

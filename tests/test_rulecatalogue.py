@@ -1,13 +1,15 @@
 """The rules and patterns in force. The commands are tested in test_rules_command.py and test_own_patterns.py."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from loganalyst import rulecatalogue
+from loganalyst import rulecatalogue, rulefiles
 from loganalyst.errors import RuleError
 from loganalyst.model import Features
 from loganalyst.settings import Settings
+from tests.commandline import called
 
 PATTERN = """family: site
 patterns:
@@ -77,3 +79,41 @@ def test_files_that_have_a_say_are_listed(rules: Path, tmp_path: Path) -> None:
         (str(tmp_path / "loganalyst.yaml"), "1 role"),
         (str(rules), "1 rule and 1 pattern of log lines"),
     ]
+
+
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A run, and an empty cache folder of the user."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "metrics.csv").write_text("step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(99)))
+    rulefiles.compiled.cache_clear()
+    yield tmp_path / "run"
+    rulefiles.compiled.cache_clear()
+
+
+def test_the_compiled_catalogue_is_kept_once(uncompiled: Path, tmp_path: Path) -> None:
+    """After a diagnosis, which it does not change; later ones use the file and leave it alone."""
+    first = called("diagnose", uncompiled)
+    kept = list((tmp_path / "cache" / "loganalyst").iterdir())
+    made = kept[0].stat()
+    again = called("diagnose", uncompiled)
+
+    assert len(kept) == 1
+    assert (kept[0].stat().st_ino, kept[0].stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
+    assert rulefiles.compiled() is not None
+    assert again == first
+
+
+@pytest.mark.parametrize("place", ["run", "run/deeper/cache", "marked/cache"])
+def test_nothing_is_kept_in_a_run(
+    uncompiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Neither in the one that was read, nor in a folder that a logger marked as one."""
+    (tmp_path / "marked").mkdir()
+    (tmp_path / "marked" / "events.out.tfevents.1700000000.host.1.0").write_bytes(b"x" * 50)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / place))
+    before = sorted(tmp_path.rglob("*"))
+
+    assert called("diagnose", uncompiled).err == ""
+    assert sorted(tmp_path.rglob("*")) == before

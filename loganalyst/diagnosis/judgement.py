@@ -132,7 +132,7 @@ def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
             title=note.title,
             text=note.says.render(answers.values) or note.title,
             change=note.change.render(answers.values) or "",
-            origin=rulefiles.origin(note.ask.where.rpartition(":")[0]) or OURS,
+            origin=rulefiles.origin(note.path) or OURS,
         )
         for note in holding
     )

@@ -189,6 +189,7 @@ class NoteRule:
     says: Template
     change: Template
     tests: tuple[NoteTest, ...]
+    path: Path
     doubt: float = 0.0
     perhaps: tuple[str, ...] = ()
     blind: bool = False

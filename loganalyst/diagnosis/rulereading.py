@@ -316,7 +316,7 @@ def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
         ),
         "perhaps": reader.once((id_, "perhaps"), found.perhaps),
     }
-    return NoteRule(id=id_, **_shared(NoteRule, found) | converted)
+    return NoteRule(id=id_, **_shared(NoteRule, found) | converted, path=reader.file.path)
 
 
 def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:

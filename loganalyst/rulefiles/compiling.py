@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from loganalyst.errors import LogAnalystError, RuleError
-from loganalyst.rulefiles.compiledfile import Compiled, sealed, sources_stamp
+from loganalyst.rulefiles.compiledfile import Compiled, compiled, sealed, sources_stamp
 from loganalyst.rulefiles.folders import rules_dir, yaml_files
 from loganalyst.rulefiles.loading import parsed
 from loganalyst.writing import write_whole
@@ -20,10 +20,10 @@ def write_compiled(file: Path, rules: Callable[[], bytes]) -> None:
     Raises RuleError for faulty YAML and for sources that change meanwhile, LogAnalystError if it cannot be written.
     """
     stamp = sources_stamp()
-    compiled = Compiled(_files(), msgspec.Raw(rules()))
+    content = msgspec.msgpack.encode(Compiled(_files(), msgspec.Raw(rules())))
     if sources_stamp() != stamp:
         raise RuleError(rules_dir(), "changes while it is compiled")
-    write_whole(file, sealed(msgspec.msgpack.encode(compiled), stamp), mode=0o644)
+    write_whole(file, sealed(content, stamp), mode=0o644)
 
 
 def keep_compiled(file: Path, rules: Callable[[], bytes]) -> None:
@@ -32,6 +32,7 @@ def keep_compiled(file: Path, rules: Callable[[], bytes]) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.access(file.parent, os.W_OK):
             write_compiled(file, rules)
+            compiled.cache_clear()
 
 
 def _files() -> dict[str, msgspec.Raw]:

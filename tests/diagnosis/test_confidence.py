@@ -363,7 +363,7 @@ def test_healthy_counts_faults_that_could_be_seen() -> None:
 def test_doubting_notes_lower_the_confidence_of_healthy() -> None:
     """A note lowers the log-odds by its doubt if it is shown."""
     base = catalogue_of(rule("a", 0.2, item("a", 1.0, -1.0)))
-    catalogue = replace(base, notes={"n": NoteRule("n", "n", YES, TEXT, TEXT, (), doubt=2.0)})
+    catalogue = replace(base, notes={"n": NoteRule("n", "n", YES, TEXT, TEXT, (), Path("notes.yaml"), doubt=2.0)})
     given_ = answers({"s": False}, {"a": (None,)})
     judged_ = confidence.judge(catalogue, given_)
     shown, hidden, unknown = (
