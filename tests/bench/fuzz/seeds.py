@@ -327,6 +327,44 @@ def mlflowdb() -> list[Seed]:
     ]
 
 
+def trackio() -> list[Seed]:
+    """A store of one run and of two, with ids of runs and, as older versions wrote them, without."""
+    tables = """
+    CREATE TABLE metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, {id} timestamp TEXT NOT NULL, run_name TEXT NOT NULL,
+      step INTEGER NOT NULL, metrics TEXT NOT NULL);
+    CREATE TABLE configs (id INTEGER PRIMARY KEY AUTOINCREMENT, {id} run_name TEXT NOT NULL, config TEXT NOT NULL,
+      created_at TEXT NOT NULL, UNIQUE(run_name));
+    CREATE TABLE system_metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, {id} timestamp TEXT NOT NULL,
+      run_name TEXT NOT NULL, metrics TEXT NOT NULL);
+    """
+
+    def store(page: int, key: str, *runs: str) -> bytes:
+        at, key_column = "2026-11-26T04:13:13.056025+00:00", key and f"{key} TEXT NOT NULL,"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "demo.db")
+            with closing(sqlite3.connect(path)) as db:
+                db.executescript(f"PRAGMA page_size={page}; {tables.format(id=key_column)}")
+                for run in runs:
+                    own = [run] if key else []
+                    marks, names = "?, " * len(own), f"{key}, " if key else ""
+                    db.execute(
+                        f"INSERT INTO configs ({names}run_name, config, created_at) VALUES ({marks}?, ?, ?)",
+                        [*own, run, json.dumps({"lr": 0.1, "_Created": at}).encode(), at],
+                    )
+                    db.executemany(
+                        f"INSERT INTO metrics ({names}run_name, timestamp, step, metrics) VALUES ({marks}?, ?, ?, ?)",
+                        [[*own, run, at, s, json.dumps(numbers(s)).encode()] for s in range(40)],
+                    )
+                db.commit()
+            return path.read_bytes()
+
+    return [
+        Seed("demo.db", store(4096, "run_id", "one")),
+        Seed("demo.db", store(512, "", "one")),
+        Seed("demo.db", store(1024, "run_id", "one", "two")),
+    ]
+
+
 def parquet() -> list[Seed]:
     """Polars' writer: plain and packed columns, small row groups, a long table, lists and structs."""
     import polars as pl
@@ -417,6 +455,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "config": config,
     "mlflow": mlflow,
     "mlflowdb": mlflowdb,
+    "trackio": trackio,
     "parquet": parquet,
     "compressed": compressed,
     "flightrecorder": flightrecorder,
