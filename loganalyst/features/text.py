@@ -73,6 +73,7 @@ def compute(context: Context) -> Computed:
     """The features of the last session; nothing if no job log was read."""
     run = context.run
     logs = [s.path for s in run.sources if s.format == "text"]
+    logs = logs or [s.path for s in run.sources if s.lines]  # what a tracker kept of the output
     if not logs:
         return {}
     sessions = run.sessions.filter(pl.col("source").is_in(logs))
