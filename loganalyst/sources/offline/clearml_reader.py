@@ -13,8 +13,8 @@ from loganalyst.model import Tables
 from loganalyst.opening import whole
 from loganalyst.sources.files.flatten import Leaf
 from loganalyst.sources.files.lineblocks import blocks, gap, text
+from loganalyst.sources.files.zips import FAULTS, first_name, records
 from loganalyst.sources.offline.events import SYSTEM, Events, milliseconds
-from loganalyst.sources.offline.ziprecords import FAULTS, first_name, records
 from loganalyst.sources.tables.jsonshape import parse_json
 
 NAME = "clearml"

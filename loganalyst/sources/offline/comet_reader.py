@@ -11,8 +11,8 @@ from typing import Any
 from loganalyst.model import Tables
 from loganalyst.sources.files.flatten import Leaf
 from loganalyst.sources.files.lineblocks import gap
+from loganalyst.sources.files.zips import FAULTS, first_name, records
 from loganalyst.sources.offline.events import SYSTEM, Events, milliseconds
-from loganalyst.sources.offline.ziprecords import FAULTS, first_name, records
 
 NAME = "comet"
 

@@ -14,6 +14,7 @@ import polars as pl
 from loganalyst.model import Tables
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.lineblocks import gap
+from loganalyst.sources.files.zips import first_name
 from loganalyst.sources.tables import numberrows, stepcolumns
 from loganalyst.sources.tables.npyarrays import MAGIC, Floats, arrays
 from loganalyst.sources.tables.pointrows import as_points
@@ -22,13 +23,12 @@ NAME = "numpy"
 
 _COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
 _SHAPE = re.compile(rb"'shape': \(([\d, ]*)\)")  # of the first array: `'shape': (50,)`
-_MEMBER = re.compile(rb"PK\x03\x04.{26}[^/\0]{1,200}\.npy", re.DOTALL)  # the first file of a zip: `loss.npy`
 MAX_SHOWN = 3  # arrays that a gap names
 
 
 def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share one signature
     """How surely it is one of these: 0.9 for a `.npy`, or a zip that begins with one, of one or two dimensions."""
-    if not head.startswith(MAGIC) and not _MEMBER.match(head):
+    if not head.startswith(MAGIC) and not first_name(head).endswith(".npy"):
         return 0.0
     shape = _SHAPE.search(head[:4096])
     return 0.5 if shape and shape[1].count(b",") > 1 + (not shape[1].strip().endswith(b",")) else 0.9

@@ -13,7 +13,8 @@ import polars as pl
 
 from loganalyst.model import Tables
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.tables.npyarrays import ZIP, arrays
+from loganalyst.sources.files.zips import first_name
+from loganalyst.sources.tables.npyarrays import arrays
 from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "sb3evaluations"
@@ -23,7 +24,7 @@ _METRICS = {"results": "eval/mean_reward", "ep_lengths": "eval/mean_ep_length", 
 
 def sniff(path: Path, head: bytes) -> float:
     """How surely the file is one of these: a zip archive whose first member is `timesteps.npy`."""
-    return 0.95 if path.suffix == ".npz" and head[:4] == ZIP and b"timesteps.npy" in head[:100] else 0.0
+    return 0.95 if path.suffix == ".npz" and first_name(head) == "timesteps.npy" else 0.0
 
 
 def read(path: Path) -> Iterator[Tables]:

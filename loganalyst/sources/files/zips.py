@@ -1,6 +1,7 @@
-"""The lines of a file in a zip archive of an offline run: bounded in size, and JSON a line."""
+"""Zip archives, read in bounded memory: the first file's name, and JSON a line of a file."""
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +13,7 @@ from loganalyst.sources.tables.jsonshape import parse_json
 
 MAX_BYTES = 256 << 20  # of the archive, and of a file in it
 MAGIC = b"PK\x03\x04"
-FAULTS = (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, KeyError)
+FAULTS = (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, KeyError, zlib.error)
 
 
 def first_name(head: bytes) -> str:
