@@ -27,7 +27,7 @@ FEATURES = (
     Feature("run_log_expected", "bool", "", "a tracker, an event file, or a log together with its config was found, so the run was meant to log metrics", "run"),
 )  # fmt: skip
 
-SOURCE_NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "text": "the job log"}
+SOURCE_NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "trackio": "Trackio", "text": "the job log"}
 _STATES = {
     "completed": "finished", "failed": "failed", "boot_fail": "node_fail", "timeout": "timeout", "deadline": "timeout",
     "out_of_memory": "killed", "node_fail": "node_fail", "preempted": "preempted", "cancelled": "cancelled",

@@ -73,14 +73,16 @@ def compute(context: Context) -> Computed:
     """The features of the last session; nothing if no job log was read."""
     run = context.run
     logs = [s.path for s in run.sources if s.format == "text"]
-    if not logs:
+    kept = [s.path for s in run.sources if s.lines] if not logs else []  # by a tracker, of the output
+    if not (logs or kept):
         return {}
-    sessions = run.sessions.filter(pl.col("source").is_in(logs))
+    roots = context.roots if logs or run.status != "finished" else {}  # a tracker saw the good end: errors were caught
+    sessions = run.sessions.filter(pl.col("source").is_in(logs or kept))
     last = judged_session(replace(run, sessions=sessions))
     lines = run.lines.filter(pl.col("session") == last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
-    return {"log_lines_read": read, **_counted(lines), **_described(run, context.roots.get(last), lines)}
+    return {"log_lines_read": read, **_counted(lines), **_described(run, roots.get(last), lines)}
 
 
 def _counted(lines: pl.DataFrame) -> Computed:

@@ -110,6 +110,11 @@ class Gathering:
         )
         return any(self._big.values()) or any(frame.height for frame in small)
 
+    @property
+    def points(self) -> int:
+        """How many points were taken."""
+        return self._facts.points
+
     def read(self, reading: Reading, earlier: Earlier | None = None) -> Mark | None:
         """Take the whole file, or only what follows an earlier reading. Returns the mark for the next time."""
         if earlier is not None:

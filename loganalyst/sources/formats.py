@@ -51,8 +51,9 @@ def runs_in(file: Path, seconds: float | None = None) -> Several:
     except OSError as error:
         return Several(why=f"cannot be read ({error.strerror})")
     limit = {} if seconds is None else {"seconds": seconds}
-    several = (m for m in formats() if hasattr(m, "runs") and (m.sniff(file, head) >= PLAUSIBLE or m.named(file)))
-    for module in several:
-        found, why = module.runs(file, **limit)
-        return Several(tuple(f"{file}#{run}" for run in found), why)
-    return Several()
+    several = [(m.sniff(file, head), m.named(file), m) for m in formats() if hasattr(m, "runs")]
+    score, named, module = max(several, key=lambda found: found[:2])
+    if score < PLAUSIBLE and not named:
+        return Several()
+    found, why = module.runs(file, **limit)
+    return Several(tuple(f"{file}#{run}" for run in found), why)

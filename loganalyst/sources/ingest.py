@@ -16,10 +16,12 @@ from loganalyst import opening, processes
 from loganalyst.limits import spare
 from loganalyst.model import UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
+from loganalyst.sources import unknown
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.discovery.runs import discover, why_unreadable
 from loganalyst.sources.files import address, compressed, sparse
+from loganalyst.sources.files.lineblocks import text
 from loganalyst.sources.files.rowspool import MAX_ROWS_IN_MEMORY, Spool
 from loganalyst.sources.filetables import Earlier, Gathering, Part, Reading
 from loganalyst.sources.formats import HEAD, reader
@@ -31,7 +33,6 @@ Named = tuple[Path, str]  # a file and its path within the run
 MIN_FILES_PER_PROCESS = 32  # to start a process takes as long as to read some ten small files
 MAX_FILE_BYTES = 16 << 20  # the rows of larger files would cost too much to send between processes
 MAX_EXPANSION = 100  # times its size that a compressed file is assumed to hold
-PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
 
 def ingest(
@@ -116,12 +117,14 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None,
             head = _head(inner)
             module = reader(inner, head) or (text_reader if only and sniffing.is_plain_text(inner, head) else None)
             if module is None:
-                rows.take([_gap(source, _unknown(head)), Tables(gaps=lost)])
+                rows.take([_gap(source, unknown.why(head)), Tables(gaps=lost)])
                 return rows.part(source, None, size)
             format_ = module.NAME
             known = earlier if earlier and earlier.format == module.NAME else None
             mark = rows.read(_reading(module, inner, run), known)
             rows.take([Tables(gaps=lost)])
+            if module is text_reader and not rows.points and (hint := unknown.numbers(text(head))):
+                rows.take([_gap(source, hint)])
         return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
         rows.take([_gap(source, _refused(error))])
@@ -166,14 +169,3 @@ def accounting(path: Path) -> bool:
     except OSError:
         return False
     return module is not None and module.NAME in ("slurm", "flightrecorder")
-
-
-def _unknown(head: bytes) -> str:
-    if packed := next((name for magic, name in PACKED.items() if head.startswith(magic)), None):
-        return f"compressed by {packed}: unpack it first"
-    if twice := compressed.compression(head):
-        return f"compressed twice, inside by {twice}: unpack it first"
-    if head[257:262] == b"ustar":
-        return "an archive (tar): unpack it first"
-    nul = head.find(b"\0")
-    return "no known log format" if nul < 0 else f"binary data of no known log format (a NUL byte at offset {nul})"

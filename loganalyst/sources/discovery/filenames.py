@@ -27,6 +27,7 @@ SKIPPED_FOLDERS = frozenset({
     "__pycache__", "node_modules", "venv", "site-packages", "__MACOSX", "lost+found",
 })  # fmt: skip
 HYDRA = ".hydra"
+HIDDEN = frozenset({HYDRA, ".neptune"})  # hidden folders that are walked
 TRACKERS = frozenset({"wandb", "mlruns", "lightning_logs"})  # folders that trackers make in the working directory
 LAST_FOLDER = "latest-run"  # W&B's second name of a sibling folder: if it is no link, it is walked last
 MARKER_FILES = frozenset({
@@ -64,17 +65,20 @@ _CURVE_JSON = re.compile(
     r"(?:train(?:ing)?[-_])?(?:metrics|history|log)|trainer_state|result|progress|scalars|wandb-summary|.*\.log"
 )
 # my_result_2.json: may hold metrics
-_WEAK_JSON = re.compile(r"metrics|result|history|progress|log|scalars")
+_SCORES = r"loss(?:es)?|acc(?:uracy|uracies)?"
+_WEAK_JSON = re.compile(rf"metrics|result|history|progress|log|scalars|(?:^|[^a-z])(?:{_SCORES})(?:[^a-z]|$)")
+# train_losses.npy, history.npz, val_acc.npy
+_HISTORY = re.compile(rf"(?:^|[^a-z])(?:{_SCORES}|hist(?:ory|ories)?|metrics?|curves?|rewards?)(?:[^a-z]|$)")
 # run-metrics.parquet, not dialogs.parquet
 _CURVE_PARQUET = re.compile(
     r"(?:^|[^a-z])(?:metrics?|hist(?:ory|ories)?|logs?|progress|scalars?|results?|curves?|loss(?:es)?)(?:[^a-z]|$)"
 )
 _WANDB_HISTORY = re.compile(r"run-(.+)-history(?::v\d+)?")  # run-3f9a1c02-history:v0, W&B's artifact with a history
-# train_log.txt, stdout.txt, my-output.txt
-_LOG_WORDS = re.compile(r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm")
+# train_log.txt, stdout.txt, my-output.txt; cout.txt of Sacred
+_LOG_WORDS = re.compile(r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm|^cout$")
 # config.yaml, training_args.json, all_results.json
 _SETTINGS = re.compile(
-    r"config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|run|flags|sweep|^meta$|^wandb-metadata$"
+    r"config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|run|flags|sweep|^task$|^meta$|^wandb-metadata$"
     r"|^(?:all|train|eval|test)_results$|^hydra$|^overrides$"
 )
 # readme.txt, requirements.txt, W&B's own debug-internal.log, generation_config.json, Ray's experiment_state-….json
@@ -153,6 +157,12 @@ def _json(stem: str) -> Kind:
     return Kind.TABLE if _WEAK_JSON.search(stem) else Kind.NOTHING
 
 
+def _array(stem: str) -> Kind:
+    if stem == "evaluations":  # Stable-Baselines3's `EvalCallback`
+        return Kind.CURVES
+    return Kind.TABLE if _HISTORY.search(stem) else Kind.NOTHING  # data sets have this format too
+
+
 def _text(stem: str) -> Kind:
     if _JOBS.match(stem) or DUMPS.fullmatch(f"{stem}.txt"):
         return Kind.SETTINGS
@@ -174,7 +184,7 @@ _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
     ".psv": lambda _: Kind.SETTINGS,
     ".parquet": _parquet,
     ".dat": _parquet,  # DeepXDE's `loss.dat`; other `.dat` files are data
-    ".npz": lambda stem: Kind.CURVES if stem == "evaluations" else Kind.NOTHING,  # Stable-Baselines3's `EvalCallback`
+    **dict.fromkeys((".npy", ".npz"), _array),
     ".json": _json,
     ".txt": _text,
     ".md": _notes,

@@ -107,7 +107,7 @@ def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: 
 
 
 def _walked(inner: str, folder: str) -> bool:
-    hidden = inner.startswith(".") and inner != filenames.HYDRA
+    hidden = inner.startswith(".") and inner not in filenames.HIDDEN
     return not hidden and inner not in filenames.SKIPPED_FOLDERS and not (inner == "code" and folder == "files")
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from loganalyst import opening
 from loganalyst.errors import SourceError, nearest
 from loganalyst.opening import Bounds
-from loganalyst.sources import formats
+from loganalyst.sources import formats, unknown
 from loganalyst.sources.discovery import rotation
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.filenames import Kind, kind
@@ -23,9 +23,10 @@ from loganalyst.sources.discovery.walk import walk
 from loganalyst.sources.files import address
 
 READABLE = (
-    "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, and "
-    "dumps of torch's flight recorder, also compressed"
+    "readable are TensorBoard, W&B, MLflow, Trackio, Neptune, Comet, ClearML, Sacred, CSV, JSON, Parquet, NumPy, "
+    "SLURM and text logs, and dumps of torch's flight recorder, also compressed"
 )
+MAX_SHOWN = 3  # files that an error explains
 _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")
 
 
@@ -151,7 +152,7 @@ def discover(path: Path) -> Found:
     first = list(islice(every, 4))
     if not first:
         problem = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
-        reasons = "; ".join(f"{file}: {why}" for file, why in unread[:3])
+        reasons = "; ".join(f"{file}: {why}" for file, why in [*unread, *_others(path)][:MAX_SHOWN])
         raise SourceError(path, problem + (f" ({reasons})" if reasons else ""), READABLE)
     if len(first) > 1:
         count = len(first) + sum(1 for _ in every)
@@ -159,6 +160,13 @@ def discover(path: Path) -> Found:
         problem = f"holds {count:,} runs"
         raise SourceError(path, problem, f"name one of them: {names}{', …' if count > 3 else ''}")
     return replace(first[0], unread=(*first[0].unread, *unread)) if unread else first[0]
+
+
+def _others(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The first files of a folder without runs, and why each is not read."""
+    with opening.within(opening.bounds([folder])):
+        for file in sorted(file for file in folder.iterdir() if file.is_file() and encodable(file.name))[:MAX_SHOWN]:
+            yield Path(file.name), unknown.of_file(file)
 
 
 def _with_files(every: Iterator[Found], unread: list[tuple[Path, str]]) -> Iterator[Found]:

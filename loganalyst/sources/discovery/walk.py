@@ -207,7 +207,7 @@ def _shows_training(path: str) -> bool:
     lines = head.lower().split(b"\n")
     if may_be_table(os.path.basename(path)) and head:
         score, known = likeliest(Path(path), head)
-        if score >= PLAUSIBLE and known.NAME == "csv":
+        if score >= PLAUSIBLE and known.NAME in ("csv", "numbercolumns", "numberlists"):
             return True
     return sum((b"epoch" in line or b"step" in line) and b"loss" in line for line in lines) >= MIN_TRAINING_LINES
 

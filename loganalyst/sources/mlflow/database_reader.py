@@ -12,15 +12,15 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
-from loganalyst.errors import nearest
 from loganalyst.model import Tables
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.files.sqliteguard import BATCH_ROWS, MAX_SECONDS, DamageError, Guarded, opened_database
+from loganalyst.sources.files.severalruns import BROKEN, NoStoreError, Runs, chosen, one_line
+from loganalyst.sources.files.sqliteguard import BATCH_ROWS, MAX_SECONDS, Guarded, opened_database
 from loganalyst.sources.mlflow import runtables
 
 NAME = "mlflowdb"
@@ -33,11 +33,6 @@ _NEEDED = {"runs": {"run_uuid"}, "metrics": {"key", "value", "timestamp", "run_u
 _FACTS = ("status", "start_time", "end_time", "name", *runtables.FACTS)
 _ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)  # the ids that MLflow accepts, such as 7d0c5e8f1c2b4a6f
 _NAMED = re.compile(r"(?:mlflow|mlruns).*\.(?:db|sqlite3?)$", re.IGNORECASE)  # mlflow.db, my-mlruns.sqlite
-_BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)  # UnicodeDecodeError: a message quotes damaged bytes
-
-
-class _NoStoreError(Exception):
-    """The file is not a store of MLflow, or does not contain the run asked for."""
 
 
 def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share one signature
@@ -50,13 +45,6 @@ def named(path: Path) -> bool:
     return bool(_NAMED.search(path.name))
 
 
-class Runs(NamedTuple):
-    """The ids of the runs in a file, and `why` some may be missing (empty: none is)."""
-
-    ids: tuple[str, ...]
-    why: str = ""
-
-
 def runs(path: Path, seconds: float = MAX_SECONDS) -> Runs:
     """The runs in the file, oldest first, without the runs deleted in MLflow; no runs if it is not a store.
 
@@ -65,10 +53,10 @@ def runs(path: Path, seconds: float = MAX_SECONDS) -> Runs:
     try:
         with _store(path, seconds) as store:
             return Runs(tuple(store.ids()), store.broken())
-    except _NoStoreError as error:
+    except NoStoreError as error:
         return Runs((), str(error) if named(path) else "")
-    except (*_BROKEN, OSError) as error:
-        return Runs((), _one_line(error) if named(path) or _speaks_of_runs(path) else "")
+    except (*BROKEN, OSError) as error:
+        return Runs((), one_line(error) if named(path) or _speaks_of_runs(path) else "")
 
 
 def _speaks_of_runs(path: Path) -> bool:
@@ -80,13 +68,6 @@ def _speaks_of_runs(path: Path) -> bool:
         return False
 
 
-def _one_line(error: Exception) -> str:
-    """An error as one line."""
-    if isinstance(error, OSError):
-        return f"cannot be read ({error.strerror})"
-    return f"{'damaged' if isinstance(error, DamageError) else 'SQLite'}: {error}"[:300]
-
-
 def read(path: Path, run: str = "", batch: int = BATCH_ROWS) -> Iterator[Tables]:
     """Session, settings and points of the run whose id begins with `run`; empty: the only run in the file.
 
@@ -94,19 +75,19 @@ def read(path: Path, run: str = "", batch: int = BATCH_ROWS) -> Iterator[Tables]
     """
     try:
         with _store(path) as store:
-            chosen = store.chosen(run)
+            named_run = store.chosen(run)
             for why in filter(None, (*store.left_out(), "" if run else store.deleted())):
                 yield Tables(gaps=gap(path, why))
-            yield from store.run(chosen, batch)
-    except _NoStoreError as error:
+            yield from store.run(named_run, batch)
+    except NoStoreError as error:
         yield Tables(gaps=gap(path, str(error), 0, path.stat().st_size))
-    except _BROKEN as error:
-        yield Tables(gaps=gap(path, _one_line(error), 0, path.stat().st_size))
+    except BROKEN as error:
+        yield Tables(gaps=gap(path, one_line(error), 0, path.stat().st_size))
 
 
 @contextmanager
 def _store(path: Path, seconds: float = MAX_SECONDS) -> Iterator["_Store"]:
-    """Open a store. Raises sqlite3.Error, DamageError, _NoStoreError, OSError."""
+    """Open a store. Raises sqlite3.Error, DamageError, NoStoreError, OSError."""
     with opened_database(path, seconds) as database:
         yield _Store(path, database)
 
@@ -118,7 +99,7 @@ class _Store:
         self.path, self.database = path, database
         self.columns = database.tables(("runs", "metrics", "params", "tags"))
         if missing := [name for name, needed in _NEEDED.items() if not needed <= self.columns.get(name, set())]:
-            raise _NoStoreError(f"a SQLite database, but not a store of MLflow (no usable table {missing[0]!r})")
+            raise NoStoreError(f"a SQLite database, but not a store of MLflow (no usable table {missing[0]!r})")
         self._runs: dict[str, bool] = {}  # run id -> whether it was deleted; oldest first
         self._why = ""
         self._list()
@@ -133,7 +114,7 @@ class _Store:
             for batch in self.database.batches(f"{query} FROM runs"):
                 rows += batch
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            self._why = _one_line(error)
+            self._why = one_line(error)
         known = [row for row in rows if isinstance(row[0], str) and _ID.fullmatch(row[0])]
         known.sort(key=lambda row: (row[2] is not None, row[2] or 0, row[0]))
         self._runs = {id_: bool(deleted) for id_, deleted, _ in known}
@@ -157,16 +138,7 @@ class _Store:
 
     def chosen(self, named: str) -> str:
         """The one run whose id begins with `named`. A deleted run must be named."""
-        active, deleted = self.ids(), self.ids(deleted=True) if named else []
-        matches = [run for run in (*active, *deleted) if run.startswith(named)]
-        if len(matches) == 1 or named in matches:
-            return named if named in matches else matches[0]
-        shown = ", ".join((matches or active)[:3]) + (", …" if len(matches or active) > 3 else "")
-        if not matches:
-            hint = nearest(named, active) or f"it holds {shown}"
-            raise _NoStoreError(f"holds no run {named!r}; {hint}" if named else "holds no run that is not deleted")
-        begin = f"runs that begin with {named!r}" if named else "runs"
-        raise _NoStoreError(f"holds {len(matches)} {begin}; name one of them as {self.path.name}#RUN: {shown}")
+        return chosen(named, self.ids(), self.path.name, self.ids(deleted=True))
 
     def deleted(self) -> str:
         """The gap for runs deleted in MLflow (empty: there are none)."""
@@ -192,7 +164,7 @@ class _Store:
         try:
             found = self.database.rows(query, [run])
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            lost.append(f"runs: {_one_line(error)}")
+            lost.append(f"runs: {one_line(error)}")
             return {}
         return dict(zip(names, found[0][1:], strict=True)) if found else {}  # a broken index finds none
 
@@ -210,7 +182,7 @@ class _Store:
                     lost.append(f"{table}: more than {MAX_SETTING_BYTES >> 20} MiB; the rest is not read")
                     break
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            lost.append(f"{table}: {_one_line(error)}")
+            lost.append(f"{table}: {one_line(error)}")
         if len(found) == MAX_SETTINGS:
             lost.append(f"{table}: more than {MAX_SETTINGS:,}; the rest is not read")
         return found

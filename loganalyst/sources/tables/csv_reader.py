@@ -18,7 +18,7 @@ from loganalyst.sources.discovery.filenames import may_be_table
 from loganalyst.sources.files.constantcolumns import Constants
 from loganalyst.sources.files.flatten import Leaf, config_of, config_table
 from loganalyst.sources.files.lineblocks import Block, binary, blocks, gap, text
-from loganalyst.sources.tables import cells, csvexports, csvheader, csvuniform, stepcolumns
+from loganalyst.sources.tables import cells, csvexports, csvheader, csvuniform, stepcolumns, unnamed
 from loganalyst.sources.tables.cells import Rows
 from loganalyst.sources.tables.csvlosses import Losses
 from loganalyst.sources.tables.nulbytes import Hole, holed, pieces
@@ -101,6 +101,7 @@ class _Table:
     unread: dict[str, None] = field(default_factory=dict)  # columns of texts, in order
     settings: dict[str, Leaf] = field(default_factory=dict)
     constants: Constants = field(default_factory=Constants)
+    sample: str = ""  # the first row of a table without a header
     losses: Losses = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,7 +136,8 @@ class _Table:
         """The gaps of the whole file."""
         if self.refused:
             return Tables(gaps=gap(self.path, self.refused, 0, self.path.stat().st_size))
-        rows = self.losses.gaps()
+        rows = [*unnamed.hint(self.path, self.header, self.rows, self.sample)] if self.sample else []
+        rows += self.losses.gaps()
         if self.unread and self.found:
             named = ", ".join(map(repr, islice(self.unread, _NAMES_SHOWN))) + ", …" * (len(self.unread) > _NAMES_SHOWN)
             rows.append(gap(self.path, f"text columns are not read ({len(self.unread)}): {named}"))
@@ -173,6 +175,7 @@ class _Table:
         headed = not cells.numeric(first)
         named = self.comment.split(self.sep)
         invented = csvheader.invented_names(frame["cells"].head(_PEEK), self.path)
+        self.sample = "" if headed else self.sep.join(first)
         self._begin(first if headed else named if self.comment and len(named) == len(first) else invented)
         below = frame[headed:]
         peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")

@@ -6,27 +6,38 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.sources.tables import cells, csvexports, stepcolumns
+from loganalyst.sources.tables import cells, csvexports, stepcolumns, unnamed
 from loganalyst.sources.tables.stepcolumns import normalised
 
 COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
-_DOWNLOAD = {"wall_time", "step", "value"}  # columns of one tag, downloaded from TensorBoard's page
+_COUNTED = {"idx", "index"}  # columns that count rows, in exports of Aim and pandas
+_DVCLIVE = ("plots", "metrics")  # DVCLive's folder: `plots/metrics/train/loss.tsv` is `train/loss`
 _MAX_REPEATED = 1000  # candidates for a repeated header that are checked in one block
 
 
 def unique_names(names: Sequence[str], path: Path) -> list[str]:
     """Unique names for the columns of a header.
 
-    An unnamed first column is pandas' index. In a download from TensorBoard, `value` takes the name of the tag.
+    An unnamed first column is pandas' index. A single metric called `value` takes the name of the file, as in
+    downloads from TensorBoard, Aim and Neptune. A table of DVCLive has one metric; folders are part of its name.
     """
     header: list[str] = []
     for i, raw in enumerate(csvexports.unmarked(names)):
         name = raw.strip() or (f"column_{i + 1}" if i else "index")
         repeated_headers = (f"{name}.{k}" for k in count(1))
         header.append(next(n for n in chain([name], repeated_headers) if n not in header))
-    if {normalised(name) for name in header} == _DOWNLOAD:
-        return [path.stem.split("-tag-")[-1] if normalised(n) == "value" else n for n in header]
+    if len(header) == 2 and header[1] == path.stem and (inner := _below(path, _DVCLIVE)):
+        return [header[0], "/".join([*inner, header[1]])]
+    if {normalised(name) for name in header}.difference(stepcolumns.AXES, _COUNTED) == {"value"}:
+        return [unnamed.metric_of(path) if normalised(n) == "value" else n for n in header]
     return header
+
+
+def _below(path: Path, folder: tuple[str, ...]) -> tuple[str, ...]:
+    """The folders between `folder` and the file."""
+    parts = path.absolute().parent.parts
+    ends = (i + len(folder) for i in range(len(parts)) if parts[i : i + len(folder)] == folder)
+    return next((parts[end:] for end in ends), ())
 
 
 def invented_names(rows: pl.Series, path: Path) -> list[str]:
@@ -35,16 +46,8 @@ def invented_names(rows: pl.Series, path: Path) -> list[str]:
     A single column of values is named after the file. A column before it that counts up is the step.
     """
     width = len(rows[0])
-    if width == 1:
-        return [path.stem]
-    if width == 2 and len(rows) > 2 and _counts_up(cells.numbers(rows.list.first().str.strip_chars())):
-        return ["step", path.stem]
-    return [f"column_{i + 1}" for i in range(width)]
-
-
-def _counts_up(column: pl.Series) -> bool:
-    rises = bool((column.diff().drop_nulls() > 0).all())
-    return rises and not column.null_count() and not stepcolumns.fractions(column)
+    counts = width > 1 and len(rows) > 2 and unnamed.counts_up(cells.numbers(rows.list.first().str.strip_chars()))
+    return unnamed.names(width, path, counts=counts)
 
 
 def repeated_headers(frame: pl.DataFrame, header: Sequence[str]) -> list[int]:

@@ -64,7 +64,7 @@ def _lines(path: Path, opening: str) -> bool:
     return len(objects) > 0 and 2 * len(objects) >= len(whole)
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str | bytes) -> Any:
     """The JSON value of a text; None where the text is not JSON."""
     try:
         return json.loads(text)

@@ -30,6 +30,7 @@ MAX_BATCH_VALUES = 1 << 18
 MAX_CHUNK_BYTES = 64 << 20  # compressed bytes read at once: the whole file may be one row group
 MAX_COLUMNS = 20_000
 MAX_DEATHS = 12  # decoder processes per file that may die before the rest is given up
+_TRACKIO = {"run_id", "run_name", "timestamp"}  # columns of Trackio's export of a whole project
 _NAMES_SHOWN = 10  # names of columns in a gap
 _ENDS = {b"PAR1": "", b"PARE": "encrypted"}  # the last four bytes of a file, and what is wrong with it
 _BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -179,6 +180,8 @@ class _Table:
 
     def refused(self) -> str:
         """Why this is not a table of metrics (empty: it is one)."""
+        if self.columns.keys() >= _TRACKIO:
+            return "all runs of a Trackio project: name the database (.db) that this is a copy of"
         if self.axes.time or (self.axes.step and normalised(self.axes.step) != "index") or self.axes.epoch:
             return ""
         shown = ", ".join(list(self.columns)[:_NAMES_SHOWN])

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import tempfile
 import tomllib
+import zipfile
 from bz2 import compress as bzip2
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -327,6 +328,147 @@ def mlflowdb() -> list[Seed]:
     ]
 
 
+def trackio() -> list[Seed]:
+    """A store of one run and of two, with ids of runs and, as older versions wrote them, without."""
+    tables = """
+    CREATE TABLE metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, {id} timestamp TEXT NOT NULL, run_name TEXT NOT NULL,
+      step INTEGER NOT NULL, metrics TEXT NOT NULL);
+    CREATE TABLE configs (id INTEGER PRIMARY KEY AUTOINCREMENT, {id} run_name TEXT NOT NULL, config TEXT NOT NULL,
+      created_at TEXT NOT NULL, UNIQUE(run_name));
+    CREATE TABLE system_metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, {id} timestamp TEXT NOT NULL,
+      run_name TEXT NOT NULL, metrics TEXT NOT NULL);
+    """
+
+    def store(page: int, key: str, *runs: str) -> bytes:
+        at, key_column = "2026-11-26T04:13:13.056025+00:00", key and f"{key} TEXT NOT NULL,"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "demo.db")
+            with closing(sqlite3.connect(path)) as db:
+                db.executescript(f"PRAGMA page_size={page}; {tables.format(id=key_column)}")
+                for run in runs:
+                    own = [run] if key else []
+                    marks, names = "?, " * len(own), f"{key}, " if key else ""
+                    db.execute(
+                        f"INSERT INTO configs ({names}run_name, config, created_at) VALUES ({marks}?, ?, ?)",
+                        [*own, run, json.dumps({"lr": 0.1, "_Created": at}).encode(), at],
+                    )
+                    db.executemany(
+                        f"INSERT INTO metrics ({names}run_name, timestamp, step, metrics) VALUES ({marks}?, ?, ?, ?)",
+                        [[*own, run, at, s, json.dumps(numbers(s)).encode()] for s in range(40)],
+                    )
+                db.commit()
+            return path.read_bytes()
+
+    return [
+        Seed("demo.db", store(4096, "run_id", "one")),
+        Seed("demo.db", store(512, "", "one")),
+        Seed("demo.db", store(1024, "run_id", "one", "two")),
+    ]
+
+
+def number_lists() -> list[Seed]:
+    """`json.dump` of a list and of pairs, a list a line, TensorBoard's download."""
+    losses = [numbers(s)["train/loss"] for s in range(60)]
+    pairs = [[10 * s, loss] for s, loss in enumerate(losses)]
+    return [
+        Seed("train_loss_60epochs.json", json.dumps(losses).encode()),
+        Seed("loss.json", json.dumps(pairs, indent=1).encode()),
+        Seed("loss.txt", "".join(f"{pair}\n" for pair in pairs).encode()),
+        Seed("run-a-tag-loss.json", json.dumps([[T0 + s, s, loss] for s, loss in enumerate(losses)]).encode()),
+    ]
+
+
+def numpy_arrays() -> list[Seed]:
+    """Numpy's `save` of a curve and of rows, `savez` and `savez_compressed` of several."""
+    import numpy as np
+
+    losses = np.array([numbers(s)["train/loss"] for s in range(60)])
+    curve, rows, plain, packed = (io.BytesIO() for _ in range(4))
+    np.save(curve, losses)
+    np.save(rows, np.stack([np.arange(60.0), losses], 1))
+    np.savez(plain, epoch=np.arange(60), loss=losses, images=np.zeros((2, 3, 3)))
+    np.savez_compressed(packed, loss=losses, val_loss=losses)
+    files = {"a/loss.npy": curve, "b/loss.npy": rows, "a/history.npz": plain, "b/history.npz": packed}
+    return [Seed(path, content.getvalue()) for path, content in files.items()]
+
+
+def json_curves() -> list[Seed]:
+    """`metrics.json` as Sacred writes it; ClearML's reported scalars."""
+    steps = list(range(40))
+    times = [f"2026-11-26T04:32:{s:02}.568705" for s in steps]
+    losses = [numbers(s)["train/loss"] for s in steps]
+    of_sacred = {name: {"steps": steps, "timestamps": times, "values": losses} for name in ("acc", "loss")}
+    of_clearml = {"loss": {"train": {"name": "train", "x": steps, "y": losses}}}
+    return [
+        Seed("metrics.json", json.dumps(of_sacred, indent=2, sort_keys=True).encode()),
+        Seed("scalars.json", json.dumps(of_clearml).encode()),
+    ]
+
+
+def sacred() -> list[Seed]:
+    """`run.json` of a run that failed."""
+    trace = ["Traceback (most recent call last):\n", '  File "r.py", line 11, in main\n    f()\n', "ValueError: boom\n"]
+    times = {"start_time": "2026-11-26T04:32:56.557421", "stop_time": "2026-11-26T04:33:56.557421"}
+    facts = {"command": "main", "experiment": {"name": "t"}, "heartbeat": None, "status": "FAILED"}
+    return [Seed("run.json", json.dumps({**facts, **times, "fail_trace": trace}, indent=2, sort_keys=True).encode())]
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    """An archive of these files, always the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, lines in files.items():
+            archive.writestr(zipfile.ZipInfo(name), lines)
+    return content.getvalue()
+
+
+def comet() -> list[Seed]:
+    """The archive of an offline experiment."""
+    at = T0 * 1000
+    messages: list[object] = [
+        {"payload": {"local_timestamp": at, "param": {"paramName": "lr", "paramValue": 0.1}}, "type": "parameter_msg"},
+        *(
+            {"payload": {"local_timestamp": at + s, "metric": {"metricName": name, "metricValue": value, "step": s}}}
+            for s in range(40)
+            for name, value in numbers(s).items()
+        ),
+        {"payload": {"local_timestamp": at, "output": "ValueError: boom\n"}, "type": "standard_output"},
+    ]
+    lines = "".join(f"{json.dumps(message)}\n" for message in messages)
+    return [Seed("8350.zip", zipped({"experiment.json": json.dumps({"start_time": at}), "messages.json": lines}))]
+
+
+def clearml() -> list[Seed]:
+    """The files of an offline session, and their archive."""
+    facts = {"timestamp": T0 * 1000, "type": "training_stats_scalar", "task": "offline-9420"}
+    events = [
+        [{**facts, "iter": s, "metric": name, "variant": "train", "value": value} for name, value in numbers(s).items()]
+        for s in range(40)
+    ]
+    task = {"hyperparams": {"General": {"lr": {"name": "lr", "value": "0.1"}}}, "offline_folder": "/x"}
+    files = {
+        "metrics.jsonl": "".join(f"{json.dumps(event)}\n" for event in events),
+        "log.jsonl": json.dumps([{**facts, "type": "log", "msg": "ValueError: boom"}]),
+        "task.json": json.dumps(task),
+    }
+    return [*(Seed(name, lines.encode()) for name, lines in files.items()), Seed("offline-9420.zip", zipped(files))]
+
+
+def neptune() -> list[Seed]:
+    """The operations of an offline run."""
+    operations: list[dict[str, object]] = [
+        {"type": "AssignFloat", "path": ["parameters", "lr"], "value": 0.1},
+        *(
+            {"type": "LogFloats", "path": name.split("/"), "values": [{"value": value, "step": s, "ts": T0 + s}]}
+            for s in range(40)
+            for name, value in numbers(s).items()
+        ),
+        {"type": "LogStrings", "path": ["monitoring", "f9", "stderr"], "values": [{"value": "ValueError: boom"}]},
+    ]
+    lines = (json.dumps({"obj": obj, "version": n, "at": T0 + n}) for n, obj in enumerate(operations))
+    return [Seed("data-1.log", "".join(f"{line}\n" for line in lines).encode())]
+
+
 def parquet() -> list[Seed]:
     """Polars' writer: plain and packed columns, small row groups, a long table, lists and structs."""
     import polars as pl
@@ -417,6 +559,14 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "config": config,
     "mlflow": mlflow,
     "mlflowdb": mlflowdb,
+    "trackio": trackio,
+    "numberlists": number_lists,
+    "numpy": numpy_arrays,
+    "jsoncurves": json_curves,
+    "sacred": sacred,
+    "comet": comet,
+    "clearml": clearml,
+    "neptune": neptune,
     "parquet": parquet,
     "compressed": compressed,
     "flightrecorder": flightrecorder,

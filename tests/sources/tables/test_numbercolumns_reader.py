@@ -54,12 +54,30 @@ def test_rows_of_another_width_are_a_gap(tmp_path):
     assert found.gaps["why"].to_list() == ["1 rows do not have 2 numbers"]
 
 
+def test_columns_without_names_are_explained(tmp_path):
+    """The first counts, although brackets and commas stand between; the others keep their numbers."""
+    path = tmp_path / "out.txt"
+    path.write_text("[0, 2.5, 0.25],\n[10, 2.0, 0.5],\n[20, 1.5, 0.75]\n", encoding="utf-8")
+    found = Tables.concat(numbercolumns_reader.read(path))
+
+    assert found.points.filter(step=10).select("metric", "value", "line").rows() == [
+        ("column_2", 2.0, 2), ("column_3", 0.5, 2),
+    ]  # fmt: skip
+    assert found.gaps["why"].to_list() == [
+        "3 lines of 3 numbers without names, such as `[0, 2.5, 0.25],`: add a header line such as `step,loss,accuracy`"
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "sure"),
     [
         ("loss.dat", "0 1.5\n1 1.4\n2 1.3\n", 0.7),
         ("train.dat", "# step, loss_train\n0 1.5\n1 1.4\n2 1.3\n", 0.7),
-        ("points.dat", "0 1.5\n1 1.4\n2 1.3\n", 0.0),
+        ("points.dat", "0 1.5\n1 1.4\n2 1.3\n", 0.55),
+        ("ids.txt", "1 0\n2 0\n3 1\n", 0.0),
+        ("out.txt", "1, 0.5\n2, 0.25\n3, 0.125\n", 0.55),
+        ("out.txt", "1, 0.5\n2, 0.25\n3, 0.125\n" + "9 0.5\n" * 60 + "Traceback (most recent call last):\n", 0.0),
+        ("loss.csv", "1,0.5\n2,0.25\n3,0.125\n", 0.0),
         ("loss.dat", "0 1.5\n1 1.4 2\n2 1.3\n", 0.0),
         ("loss.dat", "epoch 1 loss 2\nepoch 2 loss 1\nepoch 3 loss 1\n", 0.0),
     ],

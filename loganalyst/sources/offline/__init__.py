@@ -1,0 +1,1 @@
+"""What trackers write without a network: Neptune, Comet, ClearML."""

@@ -1,0 +1,1 @@
+"""Trackio's store."""

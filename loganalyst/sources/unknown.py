@@ -1,0 +1,73 @@
+"""Why no reader knows a file, and what to do about it: the last resort where nothing could be read."""
+
+import re
+from pathlib import Path
+
+from loganalyst.opening import opened
+from loganalyst.sources import formats
+from loganalyst.sources.files import compressed
+from loganalyst.sources.files.lineblocks import text
+
+# the first bytes of formats that are not read, and what to do
+_KNOWN = {
+    b"PK\x03\x04": "compressed by zip: unpack it first",
+    b"\x04\x22\x4d\x18": "compressed by lz4: unpack it first",
+    b"7z\xbc\xaf": "compressed by 7z: unpack it first",
+    b"\x89HDF\r\n\x1a\n": "HDF5: export its numbers as CSV or JSON",
+    b"\x89PNG": "an image: name the file with its numbers",
+    b"%PDF": "a PDF: name the file with its numbers",
+}
+_PICKLE = re.compile(rb"\x80[\x02-\x05]|[}\]]q[\x00-\x05]|\([dl]p\d")  # the first opcodes of a pickle
+PICKLE = "is a pickle, which can run code and is not loaded: export it as JSON or CSV"
+_NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
+MIN_SHARE = 0.5  # of the words of a text that are numbers
+_SAMPLE = 60  # characters of a line that is shown
+
+
+def why(head: bytes) -> str:
+    """Why no reader knows a file that begins with `head`, for a gap.
+
+    >>> why(b"\\x80\\x04\\x95\\x10")
+    'is a pickle, which can run code and is not loaded: export it as JSON or CSV'
+    """
+    if _PICKLE.match(head):
+        return PICKLE
+    if known := next((words for magic, words in _KNOWN.items() if head.startswith(magic)), None):
+        return known
+    if twice := compressed.compression(head):
+        return f"compressed twice, inside by {twice}: unpack it first"
+    if head[257:262] == b"ustar":
+        return "an archive (tar): unpack it first"
+    nul = head.find(b"\0")
+    if nul >= 0:
+        return f"binary data of no known log format (a NUL byte at offset {nul})"
+    return numbers(text(head)) or "no known log format"
+
+
+def numbers(content: str) -> str:
+    """What a text of numbers holds, and how to write it so that it is read; empty for other texts.
+
+    >>> numbers("0 2.5\\n1 2.25 7\\n2 1.5\\n")
+    '3 lines, most with 2 numbers, such as `0 2.5`: write one row a step, below a header line such as `step,loss`'
+    """
+    lines = [line.strip() for line in content.split("\n")[:-1] or [content] if line.strip()]
+    counts = [len(_NUMBER.findall(line)) for line in lines]
+    words = sum(len(line.split()) for line in lines)
+    if not lines or sum(counts) < MIN_SHARE * words:
+        return ""
+    usual = max(counts, key=counts.count)
+    short = lines[0] if len(lines[0]) <= _SAMPLE else f"{lines[0][: _SAMPLE - 1]}…"
+    what = f"{len(lines):,} lines, most with {usual} numbers, such as `{short}`"
+    return f"{what}: write one row a step, below a header line such as `step,loss`"
+
+
+def of_file(path: Path) -> str:
+    """Why a file makes no run of its folder: it must be named itself, or cannot be read at all."""
+    try:
+        with opened(path) as file:
+            head = file.read(formats.HEAD)
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if not head:
+        return "empty file"
+    return "name the file itself to read it" if formats.reader(path, head) else why(head)

@@ -1,0 +1,62 @@
+"""Histories saved with NumPy."""
+
+import numpy as np
+
+from loganalyst.model import Tables
+from loganalyst.sources.discovery import runs as discover
+from loganalyst.sources.formats import reader
+from loganalyst.sources.tables import arrays_reader
+
+
+def read(path) -> Tables:
+    return Tables.concat(arrays_reader.read(path))
+
+
+def test_one_array_is_named_after_its_file(tmp_path):
+    np.save(tmp_path / "train_loss.npy", np.array([2.5, np.nan, 1.5]))
+
+    found = read(tmp_path / "train_loss.npy")
+    assert str(found.points.select("metric", "step", "value").rows()) == (
+        "[('train_loss', 0, 2.5), ('train_loss', 1, nan), ('train_loss', 2, 1.5)]"
+    )
+
+
+def test_arrays_have_their_own_names_and_counter(tmp_path):
+    np.savez(tmp_path / "history.npz", epoch=[1, 2, 3], loss=[2.5, 2.0, 1.5], images=np.zeros((2, 3, 3)))
+
+    found = read(tmp_path / "history.npz")
+    assert found.points.select("metric", "step", "value").rows() == [
+        ("loss", 1, 2.5),
+        ("loss", 2, 2.0),
+        ("loss", 3, 1.5),
+    ]
+    assert found.gaps["why"].to_list() == ["NumPy: images has shape (2, 3, 3), which is no curve"]
+
+
+def test_rows_with_a_step(tmp_path):
+    np.save(tmp_path / "loss.npy", np.array([[0, 2.5], [10, 2.0], [20, 1.5]]))
+
+    assert read(tmp_path / "loss.npy").points["step"].to_list() == [0, 10, 20]
+
+
+def test_a_pickle_is_not_loaded(tmp_path):
+    np.save(tmp_path / "history.npy", np.array({"loss": [1.0]}, object), allow_pickle=True)
+
+    found = read(tmp_path / "history.npy")
+    assert found.points.height == 0
+    assert found.gaps["why"].to_list() == [
+        "NumPy: holds Python objects in a pickle, which can run code and is not loaded: export it as JSON or CSV"
+    ]
+
+
+def test_arrays_named_like_a_history_make_a_run(tmp_path):
+    """Others are data sets, and evaluations of Stable-Baselines3 have a reader of their own."""
+    for folder, name in (("run", "train_losses.npy"), ("data", "x_train.npy")):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / name, np.arange(5.0))
+    np.savez(tmp_path / "evaluations.npz", timesteps=[1, 2], results=np.ones((2, 3)))
+    content = (tmp_path / "evaluations.npz").read_bytes()
+
+    assert [found.root.name for found in discover.runs(tmp_path / "run")] == ["run"]
+    assert [*discover.runs(tmp_path / "data")] == []
+    assert reader(tmp_path / "evaluations.npz", content).NAME == "sb3evaluations"

@@ -1,0 +1,60 @@
+"""Why no reader knows a file, and what to do."""
+
+import pickle
+
+import pytest
+
+from loganalyst.errors import SourceError
+from loganalyst.sources import unknown
+from loganalyst.sources.ingest import ingest
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_pickle_of_any_protocol_is_named(protocol):
+    head = pickle.dumps({"loss": [0.5, 0.25], "val_loss": [0.5]}, protocol=protocol)
+
+    assert unknown.why(head) == "is a pickle, which can run code and is not loaded: export it as JSON or CSV"
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        (b"PK\x03\x04rest", "compressed by zip: unpack it first"),
+        (b"\x89HDF\r\n\x1a\nrest", "HDF5: export its numbers as CSV or JSON"),
+        (b"a\0b", "binary data of no known log format (a NUL byte at offset 1)"),
+        (b"some words\n", "no known log format"),
+    ],
+)
+def test_other_formats(head, why):
+    assert unknown.why(head) == why
+
+
+def test_a_text_of_numbers_says_what_it_holds(tmp_path):
+    """Also where it was read as a log, because nothing else was given."""
+    path = tmp_path / "odd.txt"
+    path.write_text("12 34\n1 2 3\n4 5\n7\n", encoding="utf-8")
+
+    assert ingest(path).gaps["why"].to_list() == [
+        "4 lines, most with 2 numbers, such as `12 34`: write one row a step, below a header line such as `step,loss`"
+    ]
+
+
+def test_a_folder_without_runs_names_its_files(tmp_path):
+    (tmp_path / "history.pkl").write_bytes(pickle.dumps([1]))
+    (tmp_path / "numbers.txt").write_text("0.5 1\n0.25 1\n0.125 1\n", encoding="utf-8")
+
+    with pytest.raises(SourceError) as error:
+        ingest(tmp_path)
+    assert "(history.pkl: is a pickle, which can run code and is not loaded: export it as JSON or CSV; " in str(
+        error.value
+    )
+    assert "numbers.txt: name the file itself to read it)" in str(error.value)
+
+
+def test_a_link_that_leads_out_is_not_opened(tmp_path):
+    (tmp_path / "secret").write_bytes(b"\x80\x04\x95 secret")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "x.bin").symlink_to(tmp_path / "secret")
+
+    with pytest.raises(SourceError, match="leads out"):
+        ingest(tmp_path / "run")
