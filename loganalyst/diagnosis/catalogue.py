@@ -32,6 +32,7 @@ class Catalogue:
     """All rules, symptoms, notes and experiments by id, and the features they may ask for.
 
     `scales` are the fitted calibrations (`Weights`). `problems` are the faults of the user's left-out entries.
+    `settled` are answers of `unanswered` that are known before.
     """
 
     rules: Mapping[str, Rule]
@@ -41,6 +42,7 @@ class Catalogue:
     problems: tuple[str, ...] = ()
     notes: Mapping[str, NoteRule] = field(default_factory=dict)
     experiments: Mapping[str, ExperimentRule] = field(default_factory=dict)
+    settled: Mapping[str, bool | None] = field(default_factory=dict)
 
     @cached_property
     def types(self) -> pl.Schema:
@@ -60,7 +62,9 @@ class Catalogue:
     def unanswered(self) -> Mapping[str, bool | None]:
         """The answer to each question, by its text, if no feature is known."""
         nothing = pl.DataFrame({name: [None] for name in self.types}, self.types)
-        return nothing.select(ask.expr for ask in self.questions).row(0, named=True)
+        open_ = [ask.expr for ask in self.questions if ask.text not in self.settled]
+        answers = {**self.settled, **(nothing.select(open_).row(0, named=True) if open_ else {})}
+        return {ask.text: answers[ask.text] for ask in self.questions}
 
     def weighted(self, weights: Weights) -> "Catalogue":
         """The same catalogue with fitted weights. Raises KeyError for an unknown rule."""
@@ -79,12 +83,13 @@ class Catalogue:
 
 @dataclass
 class Entries:
-    """The checked entries of our catalogue by id, with their judged weights."""
+    """The checked entries of our catalogue by id, with their judged weights; and `Catalogue.unanswered` of them."""
 
     rules: dict[str, Rule] = field(default_factory=dict)
     symptoms: dict[str, SymptomRule] = field(default_factory=dict)
     notes: dict[str, NoteRule] = field(default_factory=dict)
     experiments: dict[str, ExperimentRule] = field(default_factory=dict)
+    settled: dict[str, bool | None] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -245,8 +250,9 @@ def load(
         problems += (str(f.unquoted() if folder in unquoted else f) for f in faults)
     rules = dict(sorted(state.rules.items()))
     catalogue = Catalogue(
-        rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes, experiments=state.experiments
-    )
+        rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes, experiments=state.experiments,
+        settled=state.settled,
+    )  # fmt: skip
     weights = folders[0] / "weights.yaml" if folders and fitted else Path()
     return catalogue.weighted(_weights(catalogue, rulefiles.load(weights))) if weights.is_file() else catalogue
 
@@ -257,7 +263,8 @@ def entries(declared: Mapping[str, Feature], folder: Path) -> Entries:
     faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]
     if faults:
         raise RuleError(folder, f"{len(faults)} faults in rules\n" + "\n".join(map(str, faults)))
-    return Entries(state.rules, state.symptoms, state.notes, state.experiments)
+    settled = dict(Catalogue(state.rules, state.symptoms, declared, notes=state.notes).unanswered)
+    return Entries(state.rules, state.symptoms, state.notes, state.experiments, settled)
 
 
 def _weights(catalogue: Catalogue, file: rulefiles.RuleFile) -> Weights:

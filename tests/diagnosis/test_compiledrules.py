@@ -1,5 +1,6 @@
 """The checked rules as msgpack are the same rules again, wherever the folder lies."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -32,6 +33,7 @@ def test_the_catalogue_made_of_them_is_the_same(checked: Entries) -> None:
 
     assert made == parsed
     assert [ask.sql for ask in made.questions] == [ask.sql for ask in parsed.questions]
+    assert made.unanswered == replace(parsed, settled={}).unanswered
 
 
 def test_a_rule_of_the_user_is_checked_against_them(checked: Entries, tmp_path: Path) -> None:
