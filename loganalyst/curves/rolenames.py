@@ -6,7 +6,8 @@ compile hundreds of them, and thousands of names would be searched for each.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 
 import polars as pl
 
@@ -50,9 +51,7 @@ class FirstLook:
 
     def _of(self, texts: Iterable[str]) -> tuple[int, ...]:
         """The groups with a phrase whose needs these texts meet."""
-        met = self.not_needed
-        for text in texts:
-            met |= self.met_by[text]
+        met = reduce(or_, map(self.met_by.__getitem__, texts), self.not_needed)
         phrases = (1 << len(self.group_of)) - 1
         for at in range(MAX_NEEDS):
             phrases &= met >> at * len(self.group_of)
