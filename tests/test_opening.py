@@ -42,8 +42,9 @@ ELSEWHERE = {
     ("sources/tables/csvuniform.py", "_frame"): "parses bytes",
     ("sources/files/rowspool.py", "slices"): "files of ours",
     ("sources/wandb/console.py", "add"): "writes what was printed",
-    ("sources/tables/evaluations_reader.py", "read"): "zipfile reads bytes",
-    ("sources/tables/evaluations_reader.py", "_array"): "a member of an open archive",
+    ("sources/tables/npyarrays.py", "arrays"): "zipfile reads bytes",
+    ("sources/tables/npyarrays.py", "_member"): "a member of an open archive",
+    ("sources/files/zips.py", "records"): "zipfile reads bytes, and a member of an open archive",
     ("checkpoint/torchfile.py", "_check_archive"): "zipfile opens what was checked",
     ("checkpoint/dcpcheckpoint.py", "_data_offset"): "a part of an open file",
 }

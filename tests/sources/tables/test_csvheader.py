@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from loganalyst.sources.tables import csvheader
 
@@ -35,3 +36,18 @@ def test_repeated_headers():
     frame = pl.DataFrame({"line": range(5), "cells": rows})
 
     assert csvheader.repeated_headers(frame, ["step", "loss"]) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "names"),
+    [
+        ("plots/metrics/train/loss.tsv", ["step", "loss"], ["step", "train/loss"]),
+        ("plots/metrics/acc.tsv", ["step", "acc"], ["step", "acc"]),
+        ("val_loss.csv", ["idx", "step", "value", "epoch", "time"], ["idx", "step", "val_loss", "epoch", "time"]),
+        ("val_loss.csv", ["", "step", "value", "timestamp"], ["index", "step", "val_loss", "timestamp"]),
+        ("long.csv", ["step", "metric", "value"], ["step", "metric", "value"]),
+    ],
+)
+def test_exports_of_one_metric(tmp_path, file, header, names):
+    """DVCLive names folders; Aim's and Neptune's tables are named after their file."""
+    assert csvheader.unique_names(header, tmp_path / file) == names
