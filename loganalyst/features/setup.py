@@ -33,7 +33,7 @@ _NUMBERS = {
     "config_dropout": ("dropout", "dropout_rate", "drop_rate", "p_dropout", "hidden_dropout_prob"),
     "config_warmup": ("warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_ratio", "warmup", "warmup_epochs"),
     "config_epochs": EPOCH_KEYS,
-    "config_lora_rank": ("lora_r", "lora_rank", "lora.r", "lora.rank", "peft.r", "peft_config.r", "adapter_rank"),
+    "config_lora_rank": ("lora_r", "lora_rank", "lora.r", "lora.rank", "adapter_rank"),
     "config_lora_alpha": ("lora_alpha", "lora.alpha", "peft.alpha", "adapter_alpha"),
     "config_dpo_beta": ("dpo_beta", "dpo.beta", "preference_beta", "beta_dpo"),
     "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
@@ -53,12 +53,12 @@ _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; what the config does not name is not known."""
-    out: Computed = {name: context.number(*keys) for name, keys in _NUMBERS.items()}
-    rank, alpha, size = (
-        context.number(*_NUMBERS[f"config_{name}"]) for name in ("lora_rank", "lora_alpha", "parameters")
-    )
+    numbers = {name: context.number(*keys) for name, keys in _NUMBERS.items()}
+    if numbers["config_lora_rank"] is None:
+        numbers["config_lora_rank"] = _peft_rank(context)
+    rank, alpha, size = (numbers[f"config_{name}"] for name in ("lora_rank", "lora_alpha", "parameters"))
     return (
-        out
+        Computed(numbers)
         | {
             "config_lora_scale": ratio(alpha, rank),
             "config_batch": _batch(context),
@@ -68,6 +68,14 @@ def compute(context: Context) -> Computed:
         | _data(context)
         | _embedding(context, size)
     )
+
+
+def _peft_rank(context: Context) -> float | None:
+    """The rank `r` that stands at the same place as `lora_alpha`, as in PEFT's LoraConfig and adapter_config.json."""
+    config = context.run.config.select("key", "number").drop_nulls()
+    numbers = {key.lower(): number for key, number in config.iter_rows()}
+    places = (key.removesuffix("lora_alpha") for key in numbers if key.split(".")[-1] == "lora_alpha")
+    return next((numbers[f"{place}r"] for place in places if f"{place}r" in numbers), None)
 
 
 def _batch(context: Context) -> float | None:

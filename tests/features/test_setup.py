@@ -23,7 +23,11 @@ def test_the_samples_of_an_update(features_of: FeaturesOf) -> None:
 def test_adapters_are_scaled_by_alpha_over_rank(features_of: FeaturesOf) -> None:
     """An alpha of 64 at rank 8 multiplies by 8; without a rank the scale is not known."""
     row = features_of({"loss": [1.0]}, {"peft.lora_alpha": 64, "peft.r": 8}).values
+    whole_file = features_of({"loss": [1.0]}, {"lora_alpha": 512, "r": 8}).values  # adapter_config.json
+    apart = features_of({"loss": [1.0]}, {"model.lora_alpha": 64, "data.r": 8}).values
 
+    assert (whole_file["config_lora_rank"], whole_file["config_lora_scale"]) == (8, 64)
+    assert (apart["config_lora_rank"], apart["config_lora_scale"]) == (None, None)
     assert (row["config_lora_rank"], row["config_lora_alpha"], row["config_lora_scale"]) == (8, 64, 8)
     assert features_of({"loss": [1.0]}, {"lora_alpha": 64}).values["config_lora_scale"] is None
 
