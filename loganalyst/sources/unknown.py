@@ -19,7 +19,8 @@ _KNOWN = {
 }
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|[}\]]q[\x00-\x05]|\([dl]p\d")  # the first opcodes of a pickle
 PICKLE = "is a pickle, which can run code and is not loaded: export it as JSON or CSV"
-_NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
+_WORD = re.compile(r"[^\s,;|()\[\]{}]+")  # `0.5` and `loss` in "(0.5, loss)"
+_NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")  # `1.5e-3`; no part of a date
 MIN_SHARE = 0.5  # of the words of a text that are numbers
 _SAMPLE = 60  # characters of a line that is shown
 
@@ -51,9 +52,9 @@ def numbers(content: str) -> str:
     '3 lines, most with 2 numbers, such as `0 2.5`: write one row a step, below a header line such as `step,loss`'
     """
     lines = [line.strip() for line in content.split("\n")[:-1] or [content] if line.strip()]
-    counts = [len(_NUMBER.findall(line)) for line in lines]
-    words = sum(len(line.split()) for line in lines)
-    if not lines or sum(counts) < MIN_SHARE * words:
+    words = [_WORD.findall(line) for line in lines]
+    counts = [sum(_NUMBER.fullmatch(word) is not None for word in line) for line in words]
+    if not lines or sum(counts) < MIN_SHARE * sum(map(len, words)):
         return ""
     usual = max(counts, key=counts.count)
     short = lines[0] if len(lines[0]) <= _SAMPLE else f"{lines[0][: _SAMPLE - 1]}…"

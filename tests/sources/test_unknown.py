@@ -58,3 +58,11 @@ def test_a_link_that_leads_out_is_not_opened(tmp_path):
 
     with pytest.raises(SourceError, match="leads out"):
         ingest(tmp_path / "run")
+
+
+def test_a_log_with_dates_is_no_text_of_numbers() -> None:
+    """Numbers inside a date, a time or a setting do not count."""
+    line = "[I 2024-05-01 10:00:05,123] Trial 3 finished with value: 0.5 and parameters: {'lr': 0.1}.\n"
+
+    assert unknown.numbers(line * 9) == ""
+    assert unknown.numbers("[1, 2.5]\n[2, 2.25]\n").startswith("2 lines, most with 2 numbers, such as `[1, 2.5]`")
