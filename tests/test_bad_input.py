@@ -11,8 +11,8 @@ from tests.commandline import Told, called
 
 TABLE = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(50))
 READABLE = (
-    "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, and "
-    "dumps of torch's flight recorder, also compressed"
+    "readable are TensorBoard, W&B, MLflow, Trackio, Neptune, Comet, ClearML, Sacred, CSV, JSON, Parquet, NumPy, SLURM "
+    "and text logs, and dumps of torch's flight recorder, also compressed"
 )
 NEEDED = "a run directory, a log file or a SLURM log is needed"
 

@@ -17,7 +17,9 @@ INSTALL = re.compile(
     r"|\b(?:uvx|pipx run|uv tool run|uv run --with) ([^\n`;&|()]*)"
 )
 # Of ours: `.`, `.[replay]`, `/path/to/checkout[replay]`, `dist/x.whl`. PACKAGE stands for a name the reader knows
-OURS = re.compile(r"(?:\.|/path/to/checkout)(?:\[[a-z]+(?:,[a-z]+)*\])?|dist/\S+\.whl|PACKAGE")
+OURS = re.compile(
+    r"(?:\.|/path/to/checkout)(?:\[[a-z]+(?:,[a-z]+)*\])?|dist/\S+\.whl|fixtures/\S+/requirements\.txt|PACKAGE"
+)
 TOOLS = {"build", "pre-commit", "twine"}  # of the workflows and of CONTRIBUTING.md
 PAGES = [
     *sorted(ROOT.glob("*.md")),

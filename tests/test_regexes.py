@@ -44,6 +44,8 @@ SHORT = {
     "loganalyst.sources.discovery.filenames._DUMP": (NAME, "a file's name"),
     "loganalyst.sources.discovery.filenames._WANDB_HISTORY": (NAME, "a folder's name"),
     "loganalyst.sources.flightrecorder.reader._RANK": (NAME, "a file's name"),
+    "loganalyst.sources.mlflow.database_reader._NAMED": (NAME, "a file's name"),
+    "loganalyst.sources.tables.numbercolumns_reader._FILES": (NAME, "a file's name"),
     "loganalyst.sources.text.lines.owners._SUBMITIT": (NAME, "a file's name"),
     "loganalyst.sources.text.metrics.shapeparts._ORIGINS": (120, "the characters before a number"),
     "loganalyst.sources.text.metrics.shapeparts._SEPARATOR": (120, "the characters before a number"),

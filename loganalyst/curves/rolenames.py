@@ -15,7 +15,9 @@ MIN_BATCH = 200  # names from which one pass over all is faster than one after a
 MAX_NEEDS = 2  # texts that are required for one phrase
 # Tokens of a phrase: text before no quantifier ("grad" of "grads?"), "s?", \., [0-9], the end of a group with its
 # quantifier (")?"), {2,3}, one other character
-_TOKEN = re.compile(r"[a-z0-9_]+(?![?*{])|[a-z0-9_](?:[?*]|\{[^}]*\})|\\.|\[[^\]]*\]|\)(?:[?*]|\{[^}]*\})?|\{[^}]*\}|.")
+_TOKEN = re.compile(
+    r"[a-z0-9_]+(?![?*{])|[a-z0-9_](?:[?*]|\{[^}]{1,9}\})|\\.|\[[^\]]{1,99}\]|\)(?:[?*]|\{[^}]{1,9}\})?|\{[^}]{1,9}\}|."
+)  # `loss`, `s?`, `\d`, `[ab]`, `)?`, `{1,2}`
 _TEXT = re.compile(r"_?[a-z0-9][a-z0-9_]*")  # "_loss_", not "_"
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from loganalyst.curves.roleclaims import Claims, claim
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import MEASURE_WORDS, normalise
-from loganalyst.model import Curve
+from loganalyst.model import OF_FILE, Curve
 
 MAX_POINTS = 256  # points at which a sum is compared
 MAX_TERMS = 12  # terms of one total that are tried
@@ -61,7 +61,8 @@ def _is_below(term: Curve, total: Curve) -> bool:
 
 def _terms(total: Curve, near: Sequence[Curve]) -> dict[str, tuple[str, float]]:
     """The metrics that add up to the total, with its name and their weights above 0; at least two, or none."""
-    shared = [c for c in near if c is not total and np.array_equal(c.steps, total.steps)]
+    # the same metric of another rank's file is no term
+    shared = [c for c in near if _name(c) != _name(total) and np.array_equal(c.steps, total.steps)]
     shared = [c for c in shared if not np.array_equal(c.values, total.values, equal_nan=True)][:MAX_TERMS]
     if len(shared) < 2:
         return {}
@@ -69,6 +70,11 @@ def _terms(total: Curve, near: Sequence[Curve]) -> dict[str, tuple[str, float]]:
     rows = rows[:, np.isfinite(rows).all(axis=0)]
     weights = _weights(rows[0], rows[1:].T) if rows.shape[1] >= MIN_POINTS_PER_TERM * len(shared) else {}
     return {shared[k].metric: (total.metric, weight) for k, weight in weights.items()}
+
+
+def _name(curve: Curve) -> str:
+    """The name without the file."""
+    return curve.metric.rpartition(OF_FILE)[2]
 
 
 def _weights(total: NDArray[np.float64], terms: NDArray[np.float64]) -> dict[int, float]:

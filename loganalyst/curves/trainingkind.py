@@ -24,7 +24,7 @@ FOLDERS = 4  # names at the end of the run's path that may name a kind
 MAX_WITNESSES = 3
 _TASKLESS: Final = "any"  # the kind of a trainer whose users train all kinds
 _INNER = re.compile(
-    r'"([^"\n]{1,60})"|^\s*([\w-]{1,60}):[ \t]{1,9}([\w.-]{1,60})$', re.MULTILINE
+    r'"([^"\n]{1,60})"|^[ \t]{0,20}([\w-]{1,60}):[ \t]{1,9}([\w.-]{1,60})$', re.MULTILINE
 )  # "task": "ner", or task: ner
 _HUMP = re.compile(r"([a-z])([A-Z])")  # smilesVAE
 

@@ -163,7 +163,10 @@ _OWN: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "settings_inside": ("", "whether that file came with the run"),
         "settings_ignored": ("", "settings that came with the run and are not obeyed"),
     },
-    "feature_sources": {"feature": ("", "name of the feature")},
+    "feature_sources": {
+        "feature": ("", "name of the feature"),
+        "role_confidence": ("share", "how sure the role of the metric is, from 0 to 1; NULL where none is asked"),
+    },
     "findings": {
         "role": ("", "role of the metric"),
         "kind": ("", "kind of change: spike, divergence, plateau, ..."),
