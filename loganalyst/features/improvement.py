@@ -12,6 +12,7 @@ FEATURES = (
     Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss or training accuracy got better by more than three standard errors from the first tenth to the last third (NULL: none has six values)", "a loss, score or reward"),
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
+    Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
 )  # fmt: skip
@@ -26,6 +27,7 @@ def compute(context: Context) -> Computed:
     out: Computed = {
         "objective_points": max(len(c.values) for c in curves),
         "score_improved": any(_kept(curve) for curve in good),
+        "part_fell": any(_fell(curve) for curve in context.with_role("recon_loss", "val_loss")),
     }
     known = [(z, curve) for curve in curves if (z := _improvement(curve)) is not None]
     if not known:
@@ -42,6 +44,16 @@ def _improvement(curve: Curve) -> float | None:
     """The change for the better in standard errors."""
     z = whole_z(curve.values)
     return z if curve.role.worse == "down" else minus(z)
+
+
+def _fell(curve: Curve) -> bool:
+    """Whether a loss above 0 fell far from its first tenth to its last."""
+    z, values = whole_z(curve.values), curve.values[np.isfinite(curve.values)]
+    tenth = -(-values.size // 10)
+    if z is None or z >= -feature_limit("significant_gain"):
+        return False
+    first, last = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
+    return first > 0 and last <= (1 - feature_limit("far_fall_of_a_part")) * first
 
 
 def _kept(curve: Curve) -> bool:

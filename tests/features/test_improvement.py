@@ -43,3 +43,24 @@ def test_too_few_values(features_of: FeaturesOf) -> None:
 def test_a_run_without_objectives_has_no_values(context_of: Callable[..., Context]) -> None:
     """A learning rate is no objective."""
     assert improvement.compute(context_of({"lr": [1.0] * 20})) == {}
+
+
+@pytest.mark.parametrize(
+    ("metric", "slope", "fell"),
+    [
+        ("recon_loss", -0.01, True),
+        ("val_loss", -0.01, True),
+        ("recon_loss", -0.002, False),  # by 12 %
+        ("val_loss", 0.01, False),
+        ("learning_rate", -0.01, False),
+    ],
+)
+def test_a_part_that_falls_shows_that_the_model_learns(
+    features_of: FeaturesOf, metric: str, slope: float, fell: bool
+) -> None:
+    """Of a loss that rises, the reconstruction or the held-out value may fall; no other part counts."""
+    steps = np.arange(60)
+    rising, part = 1 + 0.005 * steps + NOISE / 5, 1 + slope * steps + NOISE / 5
+
+    assert features_of({"train_loss": rising.tolist(), metric: part.tolist()}).values["part_fell"] is fell
+    assert features_of({"train_loss": rising.tolist()}).values["part_fell"] is False
