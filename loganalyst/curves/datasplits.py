@@ -28,9 +28,9 @@ MIN_DIFFERING = 0.5  # share of points at which two metrics of the same steps di
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     """The metrics whose names do not say of which data they are, with the role that other witnesses show."""
-    near = [c for c in found if claims[c.metric].role.name in HELD_OUT]
-    asked = [c for c in near if not names_split(c.metric)]
-    of_training = [c for c in near if names_split(c.metric) and claims[c.metric].role.name != "loss_component"]
+    held_out = [c for c in found if claims[c.metric].role.name in HELD_OUT]
+    asked = [c for c in held_out if not names_split(c.metric)]
+    of_training = [c for c in held_out if names_split(c.metric) and claims[c.metric].role.name != "loss_component"]
     longest = max((c.values.size for c in found if claims[c.metric].role.judged), default=0)
     once = [c for c in asked if c.values.size == 1 and longest >= MIN_POINTS_OF_OTHERS]
     by_training = dict(_by_training(asked, of_training, claims)) | dict(_by_neighbour(found, of_training, claims))

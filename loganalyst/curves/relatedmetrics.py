@@ -13,7 +13,7 @@ from loganalyst.model import Curve
 
 MIN_DIFFERENT = 4  # different values that two metrics share only if one is a copy
 MAX_LENGTH_RATIO = 3  # a copy may have fewer points than its model, but not many fewer
-MIN_SPREAD = 0.01  # of the logarithm of a perplexity, so that it is not near by chance
+MIN_SPREAD = 0.01  # of the logarithm of a perplexity, so that it does not fit by chance
 MAX_LOG_GAP = 0.01  # between a loss and the logarithm of its perplexity, both as printed
 MAX_ERROR_GAP = 1e-3  # between 1 and an accuracy plus its error rate, both as printed
 _TOTALS = {"loss_component": "train_loss", "val_loss_component": "val_loss"}
@@ -76,8 +76,8 @@ def _lone_terms(of_role: dict[str, list[Curve]]) -> Iterator[tuple[Curve, Curve]
 
 def _is_within(values: NDArray[np.float64], model: NDArray[np.float64]) -> bool:
     """Whether the values are those of the model, or most of them."""
-    near = values.size <= model.size <= MAX_LENGTH_RATIO * values.size
-    return near and _varies(values) and bool(np.isin(values[np.isfinite(values)], model).all())
+    similar_length = values.size <= model.size <= MAX_LENGTH_RATIO * values.size
+    return similar_length and _varies(values) and bool(np.isin(values[np.isfinite(values)], model).all())
 
 
 def _varies(values: NDArray[np.float64]) -> bool:

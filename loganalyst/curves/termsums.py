@@ -29,9 +29,9 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     """The terms of each total: their names' roles are confirmed, and what a name makes a total too becomes a term."""
     changed = {metric: (total, 1.0) for metric, total in _below_total(found, claims).items()}
     for total_role, (term_role, others) in _SUMS.items():
-        near = [c for c in found if claims[c.metric].role.name in {total_role, term_role, *others}]
-        totals = [c for c in near if claims[c.metric].role.name == total_role][:MAX_TOTALS]
-        changed |= next((terms for total in totals if (terms := _terms(total, near))), {})
+        candidates = [c for c in found if claims[c.metric].role.name in {total_role, term_role, *others}]
+        totals = [c for c in candidates if claims[c.metric].role.name == total_role][:MAX_TOTALS]
+        changed |= next((terms for total in totals if (terms := _terms(total, candidates))), {})
     roles = {metric: claims[metric].role.name for metric in changed}
     return {
         metric: claim(
@@ -59,10 +59,10 @@ def _is_below(term: Curve, total: Curve) -> bool:
     return bool((term.values <= total.values).all()) and float((term.values < total.values).mean()) >= MIN_BELOW
 
 
-def _terms(total: Curve, near: Sequence[Curve]) -> dict[str, tuple[str, float]]:
+def _terms(total: Curve, candidates: Sequence[Curve]) -> dict[str, tuple[str, float]]:
     """The metrics that add up to the total, with its name and their weights above 0; at least two, or none."""
     # the same metric of another rank's file is no term
-    shared = [c for c in near if _name(c) != _name(total) and np.array_equal(c.steps, total.steps)]
+    shared = [c for c in candidates if _name(c) != _name(total) and np.array_equal(c.steps, total.steps)]
     shared = [c for c in shared if not np.array_equal(c.values, total.values, equal_nan=True)][:MAX_TERMS]
     if len(shared) < 2:
         return {}

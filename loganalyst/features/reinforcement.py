@@ -178,11 +178,11 @@ def _entropy(context: Context) -> Computed:
     size = np.abs(curve.values)
     first, last = first_level(size), last_level(size)
     size = np.maximum(size, context.quantum(curve) / 2)  # a printed 0 is at most half of the last digit
-    most = last_level(size)
+    last_size = last_level(size)
     out: Computed = {
         "entropy_first": first,
         "entropy_last": (last, witness_at(curve)),
-        "entropy_last_share": ratio(most, first),
+        "entropy_last_share": ratio(last_size, first),
         "entropy_low_share": 0.0,
     }
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)
