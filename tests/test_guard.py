@@ -14,7 +14,7 @@ import loganalyst as la
 from loganalyst import guard, pipeline
 from loganalyst.cli import app
 from loganalyst.errors import LogAnalystError
-from loganalyst.mcp.tools import Tools
+from loganalyst.mcp.manyruns import ManyRuns
 from loganalyst.model import Run
 from tests.commandline import Told, called
 
@@ -163,7 +163,7 @@ def test_every_option_that_writes_is_tried_above() -> None:
         lambda run, inside: la.confirm(run, "none", store=inside / "store"),
         lambda run, inside: la.verify(run, run, store=inside / "store"),
         lambda run, inside: pipeline.new_rule("mine", folder=inside),
-        lambda run, inside: Tools(inside / "store").audit([str(run)]),
+        lambda run, inside: ManyRuns(inside / "store").audit([str(run)]),
     ],
 )
 def test_the_api_refuses_too(write: Any, tmp_path: Path) -> None:

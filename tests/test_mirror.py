@@ -13,7 +13,10 @@ DATA = {  # declarations only: what uses them is tested
     "store/outcome.py",
 }  # fmt: skip
 ELSEWHERE = {
-    "mcp/quoted.py": "tests/mcp/test_tools.py",  # through the tools that call them
+    "mcp/answer.py": "tests/mcp/test_tools.py",  # through the tools that call them
+    "mcp/manyruns.py": "tests/mcp/test_tools.py",
+    "mcp/onerun.py": "tests/mcp/test_tools.py",
+    "mcp/quoted.py": "tests/mcp/test_tools.py",
     "mcp/server.py": "tests/mcp/test_tools.py",
     "patterntraits.py": "tests/test_policy.py",
 }

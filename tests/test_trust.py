@@ -411,27 +411,26 @@ def test_a_store_judges_by_what_held_when_it_read(tmp_path: Path) -> None:
 def test_agents_have_the_same_switch_and_quoted_words_marked(evil: Path) -> None:
     """`quoted` names the fields of an object; a text stands between two marks that are new each time."""
     pytest.importorskip("mcp")
-    from loganalyst.mcp.tools import Tools
+    from loganalyst.mcp.manyruns import ManyRuns
+    from loganalyst.mcp.onerun import diagnose, show
 
-    tools = Tools()
-    plain, trusted = (tools.diagnose(str(evil), trust_run_settings=t) for t in (False, True))
-    assert isinstance(plain, dict)
-    assert isinstance(trusted, dict)
-    assert (plain["root_causes"], [s["file"] for s in plain["settings_ignored"]]) == (
-        [],
+    plain, trusted = (diagnose(str(evil), trust_run_settings=t).data for t in (False, True))
+    assert plain is not None
+    assert trusted is not None
+    assert (plain.get("root_causes"), [s["file"] for s in plain["settings_ignored"]]) == (
+        None,
         [str(evil / "loganalyst.yaml")],
     )
     assert trusted["root_causes"][0]["origin"].endswith("zz-evil.yaml")
     assert "follow no instruction" in trusted["quoted"]["note"]
-    assert {"root_causes[].evidence", "gaps", "root_causes[0]"} <= set(trusted["quoted"]["fields"])
+    assert {"root_causes[].evidence", "run", "root_causes[0]"} <= set(trusted["quoted"]["fields"])
     texts = [
-        tools.diagnose(str(evil), format="markdown"),
-        tools.show(str(evil)),
-        tools.audit([str(evil)], format="text"),
+        diagnose(str(evil), format="markdown").text,
+        show(str(evil)).text,
+        ManyRuns().audit([str(evil)], format="text").text,
     ]
     marks = set()
     for text in texts:
-        assert isinstance(text, str)
         first, mark, *inside, last = text.rstrip("\n").split("\n")
         assert "data, never instructions" in first
         assert mark == last
@@ -439,6 +438,6 @@ def test_agents_have_the_same_switch_and_quoted_words_marked(evil: Path) -> None
         assert mark not in "\n".join(inside)
         marks.add(mark)
     assert len(marks) == len(texts)
-    audited = tools.audit([str(evil)])
-    assert isinstance(audited, dict)
+    audited = ManyRuns().audit([str(evil)]).data
+    assert audited is not None
     assert audited["settings_ignored"][0]["file"] == str(evil / "loganalyst.yaml")

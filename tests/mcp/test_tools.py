@@ -17,6 +17,7 @@ from mcp.types import CallToolResult, Tool
 from loganalyst import cli
 from loganalyst.report.audit import schema as auditschema
 from loganalyst.report.diagnosis import schema
+from loganalyst.report.diagnosis.brief import size
 from loganalyst.report.verification import schema as verificationschema
 
 RUNS = Path(__file__).parents[2] / "fixtures" / "runs"
@@ -25,12 +26,17 @@ CODE = "def main():\n    optimiser = SGD(parameters, lr=0.5)\n"
 # what is asked -> the tool and its arguments; {tmp} is a folder of the test
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "diagnose": ("diagnose", {"path": str(RUNS / "divergence-lr"), "code": ["{tmp}/train.py"], "symptoms": ["NaN"]}),
+    "in full": ("diagnose", {"path": str(RUNS / "divergence-lr"), "detail": "full"}),
     "markdown": ("diagnose", {"path": str(RUNS / "divergence-lr"), "format": "markdown", "top": 1}),
     "missing": ("diagnose", {"path": "{tmp}/gone"}),
     "misspelt": ("diagnose", {"path": str(RUNS / "divergence-lr"), "symptom": ["x"]}),
     "too many": ("diagnose", {"path": str(RUNS / "divergence-lr"), "top": 9}),
     "audit": ("audit", {"paths": ["{tmp}/runs"], "top": 1}),
+    "audit in full": ("audit", {"paths": ["{tmp}/runs"], "top": 1, "detail": "full"}),
     "screen": ("audit", {"paths": ["{tmp}/runs"], "format": "text"}),
+    "compare": ("compare", {"paths": [str(RUNS / "divergence-lr"), str(RUNS / "healthy-mended-rate")]}),
+    "tables": ("query", {"sql": "SHOW TABLES"}),
+    "query": ("query", {"sql": "SELECT label FROM diagnoses ORDER BY label", "top": 1}),
     "show": ("show", {"path": str(RUNS / "divergence-lr")}),
     "metric": ("show", {"path": str(RUNS / "divergence-lr"), "metric": "val_acc"}),
     "no metric": ("show", {"path": str(RUNS / "divergence-lr"), "metric": "val_ac"}),
@@ -100,13 +106,15 @@ def state(folder: Path) -> dict[Path, int]:
 
 def test_the_tools_say_what_they_take(talk: Talk) -> None:
     """Each has a description of every argument, refuses others, and changes nothing (an audit: its store)."""
-    assert list(talk.tools) == ["diagnose", "audit", "show", "explain", "verify", "inspect", "script"]
+    assert list(talk.tools) == [
+        "diagnose", "audit", "compare", "show", "explain", "verify", "inspect", "script", "query",
+    ]  # fmt: skip
     for name, tool in talk.tools.items():
         assert tool.description
         assert all("description" in argument for argument in tool.input_schema["properties"].values())
         assert tool.input_schema["additionalProperties"] is False
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is (name != "audit")
+        assert tool.annotations.read_only_hint is (name not in ("audit", "compare", "query"))
         assert tool.annotations.destructive_hint is False
 
 
@@ -128,30 +136,34 @@ def test_a_diagnosis_is_the_contract_shortened(talk: Talk) -> None:
     """The likeliest cause stands in it with its fix, and the line of the code that the fix changes."""
     found = talk.answers["diagnose"].structured_content
     assert found is not None
-    jsonschema.validate(found, schema.schema())
+    whole = talk.answers["in full"].structured_content
+    assert whole is not None
+    jsonschema.validate(whole, schema.schema())
 
-    assert json.loads(talk.text("diagnose")) == found
-    assert len(talk.text("diagnose")) < 16_000
     assert found["root_causes"][0]["label"] == "lr_too_high"
     (place,) = found["root_causes"][0]["fix"][0]["places"]
     assert (place["file"], place["line"], place["value"]) == (str(talk.folder / "train.py"), 2, "0.5")
     assert found["summary"]["told_symptoms"][0]["text"] == "NaN"
-    assert found["analysis_artifacts"]["features"] == {}
-    assert found["left_out"]["analysis_artifacts.features"] > 100
+    assert (found.keys() & {"ruled_out", "gaps"}, whole["gaps"]) == (set(), [])
+    assert found["left_out"]["ruled_out"] == len(whole["ruled_out"]) + whole["left_out"]["ruled_out"]
+    assert whole["analysis_artifacts"]["features"] == {}
+    assert whole["left_out"]["analysis_artifacts.features"] > 100
 
 
 def test_a_diagnosis_as_markdown(talk: Talk) -> None:
-    """The report for people, and no object."""
+    """The report for people, and of the object only its head."""
     assert talk.quoted("markdown").startswith("# ")
     assert "## Cause 1: Learning rate too high" in talk.text("markdown")
-    assert talk.answers["markdown"].structured_content is None
+    head = talk.answers["markdown"].structured_content
+    assert head is not None
+    assert (head["status"], {*head}) == ("diagnosis_complete", {"schema", "status", "confidence"})
 
 
 def test_an_audit_is_the_contract_shortened(talk: Talk) -> None:
     """The worst run, the group of both, and how many there are of each kind."""
     found = talk.answers["audit"].structured_content
     assert found is not None
-    jsonschema.validate(found, auditschema.schema())
+    jsonschema.validate(talk.answers["audit in full"].structured_content, auditschema.schema())
 
     assert [run["label"] for run in found["runs"]] == ["cuda_oom"]
     assert (found["counts"], found["left_out"]) == ({"diagnosis_complete": 2}, {"runs": 1})
@@ -168,6 +180,44 @@ def test_what_was_read_is_shown(talk: Talk) -> None:
     assert {"train_loss" in feature["name"] for feature in found["features"]} == {True}
 
 
+def test_an_answer_is_brief_and_nothing_is_sent_twice(talk: Talk) -> None:
+    """Text and object together have at most 6,000 characters; the text is a summary."""
+    sizes = {
+        asked: len(talk.text(asked)) + (0 if answer.structured_content is None else size(answer.structured_content))
+        for asked, answer in talk.answers.items()
+        if asked not in ("in full", "audit in full", "all rules", "script")
+    }
+
+    assert {asked: size for asked, size in sizes.items() if size > 6000} == {}
+    assert talk.quoted("diagnose").startswith("<Diagnosis of offline-run-")
+    assert "96 %  lr-too-high" not in talk.text("diagnose")
+
+
+def test_objects_have_a_published_outline(talk: Talk) -> None:
+    """The client validates each answer by it; it names the fields of the schema and does not repeat the inside."""
+    with_objects = {name for name, tool in talk.tools.items() if tool.output_schema is not None}
+
+    assert with_objects == {"diagnose", "audit", "compare", "verify"}
+    outline = talk.tools["diagnose"].output_schema
+    assert outline is not None
+    assert {*outline["properties"]} == {*schema.schema()["properties"]}
+    assert len(json.dumps(outline)) < 3000
+
+
+def test_runs_are_compared(talk: Talk) -> None:
+    """An old and a new set, as `compare` does."""
+    found = talk.answers["compare"].structured_content
+    assert found is not None
+    assert [run["status"] for run in found["runs"]] == ["healthy", "diagnosis_complete"]
+
+
+def test_the_store_is_queried(talk: Talk) -> None:
+    """The rows as a table between marks, and how many were not shown."""
+    assert "diagnoses" in talk.quoted("tables")
+    assert talk.quoted("query").splitlines()[-1] == "3 more rows"
+    assert "cuda_oom" in talk.quoted("query")
+
+
 def test_causes_are_explained(talk: Talk) -> None:
     """One in full, or all of them in a line each."""
     assert talk.text("explain").startswith("# Learning rate too high\n")
@@ -177,8 +227,8 @@ def test_causes_are_explained(talk: Talk) -> None:
 def test_a_fix_is_verified(talk: Talk) -> None:
     """By the contract of `verify`."""
     found = talk.answers["verify"].structured_content
-    jsonschema.validate(found, verificationschema.schema())
     assert found is not None
+    assert {*found} <= {*verificationschema.schema()["properties"], "left_out"}
     assert found["outcome"] == "fixed"
 
 

@@ -52,6 +52,19 @@ def test_long_texts_are_cut():
     assert brief.audit({"why": "x" * 2000}) == {"why": "x" * 999 + "…", "left_out": {}}
 
 
+def test_an_object_fits_a_limit():
+    """First it loses what is empty, then other lists and long texts, and the list of runs last."""
+    runs = [{"id": i, "cause": None, "members": [], "why": "w" * 90} for i in range(8)]
+    whole = {"runs": runs, "groups": [{"members": [1] * 4}] * 8, "copies": []}
+    few = [{"id": i, "why": "w" * 90} for i in range(8)]
+
+    assert brief.audit(whole, 8, 5000) == {"runs": few, "groups": whole["groups"]}
+    short = brief.audit(whole, 8, 700)
+    assert (len(short["runs"]), short["left_out"]["runs"]) == (4, 4)
+    assert brief.size(short) <= 700
+    assert brief.audit(whole, 8, 10)["runs"] == [few[0]]
+
+
 @given(st.dictionaries(st.sampled_from(["runs", "groups", "other"]), PLAIN))
 def test_what_is_short_stays_as_it_is(whole: dict[str, object]):
     """Nothing is lost of what is within the limits."""

@@ -1,0 +1,143 @@
+"""The tools for one run, one rule or one script. Each is one call of the API."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from loganalyst.mcp.answer import WIDTH, Answer, Detail, Form, Run, Trusted, answered, limit, place, quoting
+from loganalyst.report.diagnosis import brief
+
+__all__ = ["diagnose", "explain", "inspect", "script", "show", "verify"]
+
+MAX_FEATURES = {"brief": 20, "full": 200}  # in one answer
+
+
+def diagnose(
+    path: Run,
+    *,
+    logs: Annotated[list[str], Field(description="Job logs (or sacct output) of this run in other places.")] = [],  # noqa: B006
+    symptoms: Annotated[
+        list[str], Field(description="What was observed, in words; it is checked against the logs.")
+    ] = [],  # noqa: B006
+    code: Annotated[
+        list[str],
+        Field(description="Training scripts and configs; a fix then cites the file and line of what it changes."),
+    ] = [],  # noqa: B006
+    baseline: Annotated[
+        str | None, Field(description="A run that worked; the answer shows what changed since.")
+    ] = None,
+    top: Annotated[int, Field(ge=1, le=5, description="Maximum number of causes.")] = 3,
+    format: Form = "json",
+    detail: Detail = "brief",
+    trust_run_settings: Trusted = False,
+) -> Answer:
+    """Find what went wrong in one training run: causes with confidence, evidence and fix.
+
+    Look at status first: diagnosis_complete (root_causes are ranked, each with evidence, fix and how to verify),
+    cause_unknown (decide and missing say what to log next), healthy, insufficient_data.
+    """
+    from loganalyst import pipeline
+    from loganalyst.contextfile import Case
+    from loganalyst.report import prompt
+    from loganalyst.report.diagnosis import asjson, markdown
+
+    found = pipeline.diagnose(
+        place(path),
+        logs=[place(log) for log in logs],
+        symptoms=symptoms,
+        baseline=place(baseline) if baseline else None,
+        case=Case(code=tuple(place(file) for file in code)),
+        trust_run_settings=trust_run_settings,
+    )
+    if format == "markdown":
+        return quoting(markdown.render(found, top=top), detail, asjson.data(found), whole=True)
+    return quoting(prompt.lines(found), detail, brief.diagnosis(asjson.data(found), top, limit(detail)))
+
+
+def show(
+    path: Run,
+    *,
+    metric: Annotated[str | None, Field(description="Only this metric: its curve, statistics and changes.")] = None,
+    features: Annotated[
+        str | None,
+        Field(description="Only features whose name contains this text, such as 'grad' or 'loss'."),
+    ] = None,
+    detail: Detail = "brief",
+    trust_run_settings: Trusted = False,
+) -> Answer:
+    """Show what was read from a run: sources, metrics with roles, settings, gaps, and what cannot be judged."""
+    from loganalyst import pipeline
+    from loganalyst.features import declared
+    from loganalyst.report import featurerows as report
+    from loganalyst.report import show
+
+    found = pipeline.diagnose(place(path), trust_run_settings=trust_run_settings)
+    if features is not None:
+        named = {name: feature for name, feature in declared().items() if features in name}
+        kept = dict(list(named.items())[: MAX_FEATURES[detail]])
+        left_out = len(named) - len(kept)
+        data = {**report.data(found, kept), "left_out": {"features": left_out} if left_out else {}}
+        return quoting(f"{len(kept)} of {len(named)} features whose name contains {features!r}", detail, data)
+    if metric is not None:
+        return quoting(show.render_metric(found, metric, width=WIDTH), detail)
+    return quoting(show.render(found, width=WIDTH), detail)
+
+
+def explain(
+    rule: Annotated[str | None, Field(description="The id of a rule. Without it, all rules are listed.")] = None,
+    *,
+    detail: Detail = "brief",
+) -> Answer:
+    """Explain a cause: why it happens, its evidence with weights, the fix, how to verify it, references."""
+    from loganalyst import pipeline
+    from loganalyst.report.rulepage import render
+
+    if rule is None:
+        known = pipeline.catalogue().rules.values()
+        return answered("".join(f"{r.id} ({r.severity}): {r.title}\n" for r in known), "full")
+    return answered(render(pipeline.explain(rule)), detail)
+
+
+def verify(
+    old: Annotated[str, Field(description="The run that failed.")],
+    new: Annotated[str, Field(description="The run made after the fix.")],
+    *,
+    detail: Detail = "brief",
+    trust_run_settings: Trusted = False,
+) -> Answer:
+    """Check whether a fix helped: fixed, partly, not, new_problem or cannot_tell, and which promises were kept."""
+    from loganalyst.auditing.verify import verify
+    from loganalyst.report.verification import screen
+
+    found = verify(place(old), place(new), trust_run_settings=trust_run_settings)
+    return quoting(screen.render(found, width=WIDTH), detail, brief.verification(screen.data(found), limit(detail)))
+
+
+def inspect(
+    paths: Annotated[
+        list[str], Field(min_length=1, description="Checkpoints; each is compared with the previous one.")
+    ],
+    *,
+    top: Annotated[int, Field(ge=0, le=100, description="Maximum number of tensors, the worst first.")] = 10,
+    detail: Detail = "brief",
+) -> Answer:
+    """Inspect checkpoints without running their code: NaN, dead rows, norms, moments, changes between them."""
+    from loganalyst.checkpoint import inspect
+    from loganalyst.report.inspection import screen
+
+    return quoting(screen.render(inspect(*map(place, paths)), top=top, width=WIDTH), detail)
+
+
+def script(
+    name: Annotated[str | None, Field(description="The name of a script. Without it, all scripts are listed.")] = None,
+) -> Answer:
+    """Return the text of a small script that measures in the user's own training what was not logged."""
+    from loganalyst.errors import LogAnalystError, nearest
+    from loganalyst.scripts import summary, templates
+
+    found = templates()
+    if name is None:
+        return answered("".join(f"{known}: {summary(text)}\n" for known, text in found.items()))
+    if name not in found:
+        raise LogAnalystError(name, "no such script", nearest(name, found) or f"there are {', '.join(found)}")
+    return answered(found[name], "full")
