@@ -126,6 +126,14 @@ class Context:
         )
         return [] if predicts else self.with_role("entropy")
 
+    def main_reward(self) -> Curve | None:
+        """The reward that stands for the run: one that is a mean before others, then the longest. Without a reward, the
+        success rate.
+        """
+        means = ("mean", "avg", "average", "cumulative")
+        curves = self.with_role("reward") or self.with_role("success_rate")
+        return max(curves, key=lambda c: (any(w in c.metric.lower() for w in means), len(c.values)), default=None)
+
     def random_actions(self) -> Curve | None:
         """The share of random actions; other exploration settings have other scales."""
         names = ("epsilon", "exploration_rate")

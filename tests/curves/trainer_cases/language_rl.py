@@ -101,7 +101,7 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
       "perf/peak_memory": "gpu_memory", "max_vio/mean": "expert_load"}),
     ("nemo-rl", [], [],
      {"train/loss": "rl_loss", "train/reward": "reward", "train/grad_norm": "grad_norm", "train/lr": "learning_rate",
-      "train/token_mult_prob_error": "other", "train/gen_kl_error": "other", "train/probs_ratio": "importance_ratio",
+      "train/token_mult_prob_error": "other", "train/gen_kl_error": "sampler_difference", "train/probs_ratio": "importance_ratio",
       "train/probs_ratio_clamped": "other", "train/kl_penalty": "reference_kl", "train/approx_entropy": "entropy",
       "train/mean_gen_tokens_per_sample": "completion_length", "train/truncation_rate": "clipped_completions",
       "validation/accuracy": "val_accuracy", "validation/avg_length": "other",
