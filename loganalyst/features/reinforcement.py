@@ -31,6 +31,7 @@ FEATURES = (
     Feature("entropy_last_share", "float", "share", "last level of the entropy divided by its first level", "entropy"),
     Feature("entropy_low_share", "float", "share", "share of the run after the entropy first fell below 2 % of its first level", "entropy"),
     Feature("entropy_low_step", "int", "step", "step at which the entropy first fell below 2 % of its first level", "entropy"),
+    Feature("entropy_high_step", "int", "step", "step at which the entropy first exceeded twice its first level", "entropy"),
     Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss divided by its lowest level", "value_loss"),
     Feature("value_loss_rise_step", "int", "step", "step at which the value function's loss first exceeded ten times its lowest level", "value_loss"),
     Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is 0 (not known where these zeros may be small values)", "advantage"),
@@ -172,6 +173,10 @@ def _entropy(context: Context) -> Computed:
         "entropy_last_share": ratio(last_size, first),
         "entropy_low_share": 0.0,
     }
+    high = np.flatnonzero(size > feature_limit("entropy_high") * first) if first else np.array([], dtype=int)
+    if high.size:
+        rise = witness_at(curve, int(high[0]))
+        out["entropy_high_step"] = (rise.step, rise)
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)
     if low.size:
         witness = witness_at(curve, int(low[0]))
