@@ -137,6 +137,16 @@ class Context:
         )
         return [] if predicts else self.with_role("entropy")
 
+    def until_nonfinite(self, curve: Curve) -> NDArray[np.float64]:
+        """The values before a loss of training became NaN or infinite for good: broken weights give values that mean
+        nothing. All values where none did.
+        """
+        for loss in self.with_role("train_loss", "generator_loss", "discriminator_loss"):
+            finite = np.flatnonzero(np.isfinite(loss.values))
+            if finite.size and finite[-1] + 1 < len(loss.values):
+                return curve.values[curve.steps < loss.steps[finite[-1] + 1]]
+        return curve.values
+
     def main_reward(self) -> Curve | None:
         """The reward that stands for the run: one that is a mean before others, then the longest. Without a reward, the
         success rate.

@@ -28,6 +28,7 @@ FEATURES = (
     Feature("lr_cut_at_share", "float", "share", "position in the run of the first sudden cut of the rate by 30 % or more (0 = start, 1 = end)", ROLE),
     Feature("lr_cut_gain_share", "float", "share", "share of the fall of the training loss that came after this cut", ROLE),
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
+    Feature("optimizer_is_sgd", "bool", "", "the config names SGD (false: another optimiser, or none)", "learning_rate"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
     Feature("config_precision", "text", "", "numeric precision in the config, lower case", "config"),
 )  # fmt: skip
@@ -133,10 +134,10 @@ def _settings(context: Context) -> Computed:
         value = context.text(*keys)
         return None if value is None else value.lower()[:40]
 
+    name = lower("optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer")
     return {
-        "optimizer": lower(
-            "optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer"
-        ),
+        "optimizer": name,
+        "optimizer_is_sgd": name is not None and "sgd" in name,
         "config_clip": context.number(*CLIP_KEYS),
         "config_precision": lower(*_PRECISION_KEYS),
     }
