@@ -5,7 +5,7 @@ Witnesses are the values of the metric, other metrics with related values, the c
 no witness.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from loganalyst.curves import datasplits, discriminatorscores, relatedmetrics, rolecompany, rolevalues, termsums

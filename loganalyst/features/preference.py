@@ -1,5 +1,6 @@
 """Features of preference learning: do chosen answers win, and does their likelihood fall?"""
 
+from loganalyst.curves.roles import names_held_out
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
@@ -12,6 +13,7 @@ FEATURES = (
     Feature("preference_margin_last", "float", "nats", "last level of the margin", MARGIN),
     Feature("preference_accuracy_first", "float", "share", "first level of the share of pairs in which the chosen answer wins", ACCURACY),
     Feature("preference_accuracy_last", "float", "share", "last level of the share of pairs in which the chosen answer wins", ACCURACY),
+    Feature("preference_held_out_last", "float", "share", "the same last level of held-out pairs", ACCURACY),
     Feature("preference_by_likelihood", "bool", "", "rewards or log-probabilities of both answers are logged: a policy is trained, not a reward model", MARGIN),
     Feature("preference_beta_implied", "float", "", "change of the implicit reward of chosen answers divided by that of their log-probability (NULL where that moved little)", LIKELIHOOD),
     Feature("chosen_likelihood_first", "float", "nats", "first level of the log-probability of chosen answers", LIKELIHOOD),
@@ -32,6 +34,8 @@ def compute(context: Context) -> Computed:
     for curve in context.with_role(ACCURACY)[:1]:
         out["preference_accuracy_first"] = first_level(curve.values)
         out["preference_accuracy_last"] = (last_level(curve.values), witness_at(curve))
+    for curve in [c for c in context.with_role(ACCURACY) if names_held_out(c.metric)][:1]:
+        out["preference_held_out_last"] = (last_level(curve.values), witness_at(curve))
     for curve in context.with_role(CHOSEN)[:1]:
         out["chosen_reward_last"] = (last_level(curve.values), witness_at(curve))
     if out:

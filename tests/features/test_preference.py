@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from loganalyst.features import preference
 from loganalyst.features.context import Context
 from loganalyst.model import Features
@@ -23,6 +25,32 @@ def test_preference_learning(features_of: FeaturesOf) -> None:
     assert (row["preference_accuracy_first"], row["preference_accuracy_last"]) == (0.5, 0.9)
     assert row["chosen_reward_last"] == -12.0
     assert row["run_kind"] == "training"
+
+
+def test_likelihoods_that_both_fall(features_of: FeaturesOf) -> None:
+    """Both falls as shares, and the beta that rewards and log-probabilities imply."""
+    row = features_of(
+        {
+            "rewards/margins": [0.0] * 3 + [4.0] * 7, "rewards/accuracies": [0.5] * 3 + [0.9] * 7,
+            "rewards/chosen": [0.0] * 3 + [-3.0] * 7, "rewards/rejected": [0.0] * 3 + [-7.0] * 7,
+            "logps/chosen": [-50.0] * 3 + [-80.0] * 7, "logps/rejected": [-50.0] * 3 + [-120.0] * 7,
+        }
+    ).values  # fmt: skip
+
+    assert row["preference_by_likelihood"] is True
+    assert (row["chosen_likelihood_first"], row["chosen_likelihood_last"]) == (-50.0, -80.0)
+    assert (row["chosen_likelihood_fall"], row["rejected_likelihood_fall"]) == (0.6, 1.4)
+    assert row["preference_beta_implied"] == pytest.approx(0.1)
+
+
+def test_a_reward_model_has_no_likelihoods(features_of: FeaturesOf) -> None:
+    """It logs margins and accuracies alone."""
+    row = features_of(
+        {"accuracy": [0.5] * 10, "margin": [0.1] * 10, "min_reward": [0.0] * 10, "mean_reward": [0.1] * 10}
+    )
+
+    assert row.values["preference_by_likelihood"] is False
+    assert row.values["preference_beta_implied"] is None
 
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
