@@ -1,5 +1,5 @@
-"""Outputs of a discriminator that are named like losses: `d_real` and `d_fake` are probabilities in many scripts, and terms
-of the discriminator's loss in others.
+"""Outputs of a discriminator that are named like losses: `d_real` and `d_fake` are probabilities in many scripts, and
+terms of the loss in others.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ MAX_MISFIT = 0.05  # share of the total by which the sum of two terms may miss i
 
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
-    """The metrics of a pair that are scores: both stay between 0 and 1, and they do not add up to a discriminator's loss."""
+    """The metrics of a pair that are scores: both stay between 0 and 1, and they do not add up to a loss."""
     losses = {_name(c): c for c in found if claims[c.metric].role.name == LOSS}
     named = {name for pair in PAIRS for name in pair}
     totals = [c for name, c in losses.items() if name not in named]

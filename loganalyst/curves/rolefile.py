@@ -37,8 +37,8 @@ class Entry(Shape, frozen=True):
 
 
 class Turn(Shape, frozen=True):
-    """In a run with a metric of role `given`, and with one of the `settings` if it names some, metrics of role `source` get
-    role `target`.
+    """In a run with a metric of role `given` (and with one of the `settings`, if it names some), metrics of role
+    `source` get role `target`.
     """
 
     given: Text = field(name="if")

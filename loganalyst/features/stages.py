@@ -22,7 +22,7 @@ MAX_STAGES = 20  # a counter that begins anew more often counts something else, 
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing where no counter begins anew, or no reward is logged."""
     reward = context.main_reward()
-    counters = [(curve, starts) for curve in context.with_role("step") if 0 < (starts := _starts(curve)).size]
+    counters = [(curve, starts) for curve in context.with_role("step") if (starts := _starts(curve)).size > 0]
     if reward is None or not counters:
         return {}
     curve, starts = min(counters, key=lambda pair: pair[1].size)

@@ -37,7 +37,7 @@ def _curve(curve: Curve, cause: Cause) -> str:
         return "stays finite"
     if curve.role.name == "entropy":  # it falls step by step, and is logged with either sign
         first, last = (number(float(values[finite][at])) for at in (0, -1))
-        return f"keeps more than half of its first size for a tenth of the run; it was {first} at first and ended at {last}"
+        return f"keeps half of its first size for the first tenth of the run; it went from {first} to {last}"
     pick, place = (np.nanmax, np.nanargmax) if curve.role.worse == "up" else (np.nanmin, np.nanargmin)
     best = (np.nanargmin if curve.role.worse == "up" else np.nanargmax)(np.where(finite, values, np.nan))
     onset = cause.onset_step
