@@ -137,7 +137,7 @@ def _settings(context: Context) -> Computed:
     name = lower("optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer")
     return {
         "optimizer": name,
-        "optimizer_is_sgd": name is not None and "sgd" in name,
+        "optimizer_is_sgd": (name is not None and "sgd" in name) if peak_rate(context) is not None else None,
         "config_clip": context.number(*CLIP_KEYS),
         "config_precision": lower(*_PRECISION_KEYS),
     }
