@@ -26,7 +26,7 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
             SCORE, f"{claims[losses[name].metric].why}, but both are probabilities", role_file().certainty.confirmed
         )
         for pair in PAIRS
-        if all(name in losses for name in pair) and totals and _are_scores(*(losses[n] for n in pair), totals)
+        if all(name in losses for name in pair) and totals and _are_scores(losses[pair[0]], losses[pair[1]], totals)
         for name in pair
     }
 

@@ -70,14 +70,14 @@ def training_kind(run: Run, roles: Iterable[str], trainer: Trainer | None) -> Tr
     return TrainingKind(best, file.kinds[best].meaning, probability, tuple(strongest[:MAX_WITNESSES]))
 
 
-def usual_range(kind: TrainingKindName, feature: str) -> tuple[float, float] | None:
+def usual_range(kind: str, feature: str) -> tuple[float, float] | None:
     """The ordinary range of a feature in trainings of this kind; None where none is known.
 
     >>> from loganalyst.curves.trainingkind import usual_range
     >>> usual_range("preference", "lr_peak"), usual_range("supervised", "lr_peak")
     ((1e-07, 5e-05), None)
     """
-    return _file().kinds[kind].usual.get(feature)
+    return next((found.usual.get(feature) for name, found in _file().kinds.items() if name == kind), None)
 
 
 def stated_kind(kind: TrainingKindName, probability: float) -> TrainingKind:

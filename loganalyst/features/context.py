@@ -144,7 +144,7 @@ class Context:
         for loss in self.with_role("train_loss", "generator_loss", "discriminator_loss"):
             finite = np.flatnonzero(np.isfinite(loss.values))
             if finite.size and finite[-1] + 1 < len(loss.values):
-                return curve.values[curve.steps < loss.steps[finite[-1] + 1]]
+                return np.asarray(curve.values[curve.steps < loss.steps[finite[-1] + 1]], dtype=np.float64)
         return curve.values
 
     def main_reward(self) -> Curve | None:

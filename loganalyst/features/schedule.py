@@ -53,6 +53,8 @@ def compute(context: Context) -> Computed:
     out: Computed = {"lr_peak": peak, **_settings(context)}
     if curve is not None:
         out |= _logged(context, curve)
+    if peak is not None:
+        out["optimizer_is_sgd"] = "sgd" in str(out["optimizer"])
     if peak is not None and peak > 0:
         out |= {"lr_suggested": peak / 3, "lr_raised": peak * 10}
     return out
@@ -134,10 +136,10 @@ def _settings(context: Context) -> Computed:
         value = context.text(*keys)
         return None if value is None else value.lower()[:40]
 
-    name = lower("optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer")
     return {
-        "optimizer": name,
-        "optimizer_is_sgd": (name is not None and "sgd" in name) if peak_rate(context) is not None else None,
+        "optimizer": lower(
+            "optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer"
+        ),
         "config_clip": context.number(*CLIP_KEYS),
         "config_precision": lower(*_PRECISION_KEYS),
     }

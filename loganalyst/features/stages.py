@@ -44,4 +44,4 @@ def _starts(curve: Curve) -> NDArray[np.float64]:
     if values.size < 2 or not np.isfinite(values).all() or (np.diff(curve.steps) <= 0).any():
         return np.empty(0)
     again = (np.diff(values) < 0) & (values[1:] <= values[0]) & (np.diff(curve.sessions) == 0)
-    return steps[1:][again]
+    return np.asarray(steps[1:][again], dtype=np.float64)
