@@ -6,6 +6,7 @@ from loganalyst.model import Curve, Feature
 
 MARGIN, ACCURACY, CHOSEN = "preference_margin", "preference_accuracy", "chosen_reward"
 LIKELIHOOD, REJECTED = "chosen_likelihood", "rejected_likelihood"
+ADAPTER_WORDS = ("lora", "peft", "adapter")
 MIN_MOVE = 0.1  # of the first log-probability; below it the ratio of both changes is noise
 FEATURES = (
     Feature("preference_margin_metric", "text", "", "reward margin of chosen over rejected answers", MARGIN),
@@ -14,6 +15,7 @@ FEATURES = (
     Feature("preference_accuracy_first", "float", "share", "first level of the share of pairs in which the chosen answer wins", ACCURACY),
     Feature("preference_accuracy_last", "float", "share", "last level of the share of pairs in which the chosen answer wins", ACCURACY),
     Feature("preference_held_out_last", "float", "share", "the same last level of held-out pairs", ACCURACY),
+    Feature("preference_adapters", "bool", "", "the settings name adapters (NULL: no settings were read)", MARGIN),
     Feature("preference_by_likelihood", "bool", "", "rewards or log-probabilities of both answers are logged: a policy is trained, not a reward model", MARGIN),
     Feature("preference_beta_implied", "float", "", "change of the implicit reward of chosen answers divided by that of their log-probability (NULL where that moved little)", LIKELIHOOD),
     Feature("chosen_likelihood_first", "float", "nats", "first level of the log-probability of chosen answers", LIKELIHOOD),
@@ -39,8 +41,15 @@ def compute(context: Context) -> Computed:
     for curve in context.with_role(CHOSEN)[:1]:
         out["chosen_reward_last"] = (last_level(curve.values), witness_at(curve))
     if out:
+        out["preference_adapters"] = _adapters(context)
         out["preference_by_likelihood"] = bool(context.with_role(CHOSEN, LIKELIHOOD))
     return out | _likelihoods(context)
+
+
+def _adapters(context: Context) -> bool | None:
+    """Whether a key of the settings names adapters."""
+    keys = context.run.config["key"].drop_nulls().str.to_lowercase()
+    return bool(keys.str.contains_any(ADAPTER_WORDS).any()) if len(keys) else None
 
 
 def _likelihoods(context: Context) -> Computed:

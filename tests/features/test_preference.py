@@ -56,3 +56,12 @@ def test_a_reward_model_has_no_likelihoods(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert preference.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_settings_that_name_adapters(features_of: FeaturesOf) -> None:
+    """Without settings nothing is known."""
+    logged = {"rewards/margins": [0.1] * 10, "rewards/chosen": [0.1] * 10}
+
+    assert features_of(logged, {"use_peft": "true"}).values["preference_adapters"] is True
+    assert features_of(logged, {"learning_rate": 1e-6}).values["preference_adapters"] is False
+    assert features_of(logged).values["preference_adapters"] is None
