@@ -49,7 +49,7 @@ def compute(context: Context) -> Computed:
 def _adapters(context: Context) -> bool | None:
     """Whether a key of the settings names adapters."""
     keys = context.run.config["key"].drop_nulls().str.to_lowercase()
-    return bool(keys.str.contains_any(ADAPTER_WORDS).any()) if len(keys) else None
+    return bool(keys.str.contains_any(list(ADAPTER_WORDS)).any()) if len(keys) else None
 
 
 def _likelihoods(context: Context) -> Computed:
