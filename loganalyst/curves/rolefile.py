@@ -37,7 +37,9 @@ class Entry(Shape, frozen=True):
 
 
 class Turn(Shape, frozen=True):
-    """In a run with a metric of role `given`, metrics of role `source` get role `target`."""
+    """In a run with a metric of role `given` (and with one of the `settings`, if it names some), metrics of role
+    `source` get role `target`.
+    """
 
     given: Text = field(name="if")
     source: Text = field(name="from")
@@ -45,6 +47,7 @@ class Turn(Shape, frozen=True):
     meaning: Text
     worse: Literal["up", "down", "none"]
     judged: bool
+    settings: frozenset[str] = frozenset()
 
     @property
     def role(self) -> Role:

@@ -183,11 +183,13 @@ def corrected(metrics: Iterable[str], corrections: Mapping[str, str]) -> dict[st
     return roles
 
 
-def turned(roles: Mapping[str, tuple[Role, str]], present: Collection[str]) -> dict[str, tuple[Role, str]]:
-    """The roles that change because roles named in `present` are in the run, and why."""
+def turned(
+    roles: Mapping[str, tuple[Role, str]], present: Collection[str], settings: Collection[str] = ()
+) -> dict[str, tuple[Role, str]]:
+    """The roles that change because roles named in `present`, and settings with these keys, are in the run, and why."""
     found = dict[str, tuple[Role, str]]()
     for turn in role_file().turns:
-        if turn.given in present:
+        if turn.given in present and not (turn.settings and turn.settings.isdisjoint(settings)):
             why = f"{turn.source} in a run with {turn.given}"
             found |= {
                 metric: (all_roles()[turn.target], why)

@@ -5,10 +5,10 @@ Witnesses are the values of the metric, other metrics with related values, the c
 no witness.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
-from loganalyst.curves import datasplits, relatedmetrics, rolecompany, rolevalues, termsums
+from loganalyst.curves import datasplits, discriminatorscores, relatedmetrics, rolecompany, rolevalues, termsums
 from loganalyst.curves.roleclaims import Claim, Claims, claim, named
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import turned
@@ -19,6 +19,7 @@ _CHECKS: tuple[_Check, ...] = (
     relatedmetrics.changes,
     datasplits.changes,
     termsums.changes,
+    discriminatorscores.changes,
 )
 
 
@@ -27,7 +28,7 @@ def weighed(
     proposed: Mapping[str, tuple[Role, str]],
     known: Collection[str],
     stated: Collection[str],
-    settings: Iterable[str],
+    settings: Collection[str],
 ) -> dict[str, Claim]:
     """The role of each metric, why, and how sure it is. The roles of metrics in `known` come from the trainer, of
     those in `stated` from the user; `settings` are the keys of the run's settings.
@@ -43,7 +44,8 @@ def weighed(
     for check in _CHECKS:  # after the company, because a doubted role takes that of a metric with the same values
         claims |= _unless(sure, check(with_values, claims))
     present = {c.role.name for c in claims.values() if not c.unsure}
-    turns = turned({metric: (c.role, c.why) for metric, c in claims.items() if metric not in stated}, present)
+    keys = {key.rpartition(".")[2].lower() for key in settings}
+    turns = turned({metric: (c.role, c.why) for metric, c in claims.items() if metric not in stated}, present, keys)
     certain = role_file().certainty.named
     return claims | {
         m: claim(role.name, why, max(claims[m].confidence or 1.0, certain)) for m, (role, why) in turns.items()

@@ -37,6 +37,7 @@ class _Kind(Shape, frozen=True):
     metrics: dict[str, Weight] = field(default_factory=dict)
     settings: dict[str, Weight] = field(default_factory=dict)
     trainers: dict[str, Weight] = field(default_factory=dict)
+    usual: dict[str, tuple[Positive, Positive]] = field(default_factory=dict)
 
 
 class _File(Shape, frozen=True):
@@ -67,6 +68,16 @@ def training_kind(run: Run, roles: Iterable[str], trainer: Trainer | None) -> Tr
     highest = file.by_trainer if len(strongest) > 1 else file.by_one
     probability = min(odds[best] / (sum(odds.values()) + file.doubt), highest)
     return TrainingKind(best, file.kinds[best].meaning, probability, tuple(strongest[:MAX_WITNESSES]))
+
+
+def usual_range(kind: str, feature: str) -> tuple[float, float] | None:
+    """The ordinary range of a feature in trainings of this kind; None where none is known.
+
+    >>> from loganalyst.curves.trainingkind import usual_range
+    >>> usual_range("preference", "lr_peak"), usual_range("supervised", "lr_peak")
+    ((1e-07, 5e-05), None)
+    """
+    return next((found.usual.get(feature) for name, found in _file().kinds.items() if name == kind), None)
 
 
 def stated_kind(kind: TrainingKindName, probability: float) -> TrainingKind:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, witness_at
+from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
@@ -16,10 +16,17 @@ FEATURES = (
     Feature("discriminator_win_share", "float", "share", "share of the run, after its first tenth, in which a discriminator loss that is never negative is below 0.05: the discriminator is almost never wrong", DISCRIMINATOR),
     Feature("adversarial_correlation", "float", "correlation", "correlation of generator and discriminator loss in the second half (near -1: one wins when the other loses)", DISCRIMINATOR),
     Feature("adversarial_samples_judged", "bool", "", "a distance or a score of the generated samples is logged", GENERATOR),
+    Feature("adversarial_loss_range", "float", "share", "largest of both losses' ranges (without the outermost hundredths), as a share of the level", DISCRIMINATOR),
+    Feature("sample_modes_metric", "text", "", "name of the number of modes that samples reach", "sample_modes"),
+    Feature("sample_modes_best", "float", "modes", "highest number of modes that samples reached", "sample_modes"),
+    Feature("sample_modes_last", "float", "modes", "last level of this number", "sample_modes"),
+    Feature("sample_spread_metric", "text", "", "name of the spread of samples", "sample_spread"),
+    Feature("sample_spread_share", "float", "share", "last level of this spread divided by its largest value", "sample_spread"),
     Feature("adversarial_spread_growth", "float", "ratio", "spread of the generator's loss in the last third of the run divided by its spread in the middle third", GENERATOR),
 )  # fmt: skip
 SAMPLE_QUALITY_ROLES = ("sample_distance", "val_score", "val_accuracy", "val_loss")
 MIN_POINTS = 30  # finite values for a spread or a correlation
+MIN_SAMPLES = 5  # evaluations of generated samples
 
 
 def compute(context: Context) -> Computed:
@@ -37,9 +44,39 @@ def compute(context: Context) -> Computed:
     for curve in discriminator:
         out["discriminator_swing_relative"] = (context.shape(curve).swing_relative, witness_at(curve))
         out["discriminator_win_share"] = _win_share(curve.values[np.isfinite(curve.values)])
+    out |= _samples(context)
     if generator and discriminator:
+        ranges = [_range(curve.values) for curve in (generator[0], discriminator[0])]
+        known = [r for r in ranges if r is not None]
+        out["adversarial_loss_range"] = max(known) if len(known) == len(ranges) else None
         out["adversarial_correlation"] = _correlation(generator[0], discriminator[0])
     return out
+
+
+def _samples(context: Context) -> Computed:
+    """How much generated samples differ."""
+    out: Computed = {}
+    for curve in context.with_role("sample_modes")[:1]:
+        values = context.until_nonfinite(curve)
+        if np.isfinite(values).sum() >= MIN_SAMPLES:
+            out["sample_modes_metric"] = curve.metric
+            out["sample_modes_best"] = float(np.nanmax(values))
+            out["sample_modes_last"] = (last_level(values), witness_at(curve))
+    for curve in context.with_role("sample_spread")[:1]:
+        values = context.until_nonfinite(curve)
+        if np.isfinite(values).sum() >= MIN_SAMPLES:
+            out["sample_spread_metric"] = curve.metric
+            out["sample_spread_share"] = (ratio(last_level(values), float(np.nanmax(values))), witness_at(curve))
+    return out
+
+
+def _range(values: NDArray[np.float64]) -> float | None:
+    """The range of the values as a share of their level; None for few values."""
+    x = values[np.isfinite(values)]
+    if x.size < MIN_POINTS:
+        return None
+    low, high = np.quantile(x, (0.01, 0.99))
+    return ratio(float(high - low), abs(float(np.median(x))))
 
 
 def _win_share(x: NDArray[np.float64]) -> float | None:

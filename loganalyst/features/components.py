@@ -17,6 +17,7 @@ FEATURES = (
     Feature("component_stuck_share", "float", "share", "share of all stuck terms in the sum at the end", "loss_component"),
     Feature("component_stuck_ratio", "float", "ratio", "last level of the largest stuck term divided by its first level", "loss_component"),
     Feature("component_best_ratio", "float", "ratio", "last level divided by first level, of the term that fell most", "loss_component"),
+    Feature("component_best_metric", "text", "", "this term", "loss_component"),
     Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum over most of the run that did not fall", "loss_component"),
     Feature("component_drowned_metric", "text", "", "the first of these terms", "loss_component"),
     Feature("component_zero_count", "int", "terms", "loss terms that are 0 throughout the last half", "loss_component"),
@@ -95,6 +96,7 @@ def _shares(
         "component_top_share": (float(last[top] / last.sum()), witness_at(terms[top])),
         "component_stuck_share": float(last[stuck].sum() / last.sum()),
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
+        "component_best_metric": terms[int(np.nanargmin(moved))].metric if np.isfinite(moved).any() else None,
     }
     plain = np.array(
         [c.role.name == "loss_component" for c in terms]

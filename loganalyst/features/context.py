@@ -82,13 +82,24 @@ class Context:
 
     def comparable(self, train: Curve, val: Curve) -> bool:
         """Whether both losses may have the same scale. A training loss that is far above the held-out loss at every
-        evaluation is a sum where the other is a mean: neither dropout nor augmentation costs as much.
+        evaluation is a sum where the other is a mean: neither dropout nor augmentation costs as much. A held-out loss may
+        also consist of one term of the training loss.
         """
         train_steps, val_steps = axes.common_axis(train, val, self.with_role("epoch"))
         if not train_steps.size or val_steps.size < feature_limit("losses_of_other_scale_evaluations"):
             return True
         latest = train.values[np.maximum(np.searchsorted(train_steps, val_steps, side="right") - 1, 0)]
-        return not bool(((val.values > 0) & (latest > feature_limit("losses_of_other_scale") * val.values)).all())
+        other_scale = ((val.values > 0) & (latest > feature_limit("losses_of_other_scale") * val.values)).all()
+        return not bool(other_scale) and not self._is_of_a_term(train, val)
+
+    def _is_of_a_term(self, train: Curve, val: Curve) -> bool:
+        """Whether the held-out loss ends at the reconstruction term, far below the total: it has only this term."""
+        total, held_out = last_level(train.values), last_level(val.values)
+        term = next((last_level(curve.values) for curve in self.with_role("recon_loss")), None)
+        if total is None or held_out is None or term is None or not 0 < held_out < total:
+            return False
+        near = feature_limit("same_level")
+        return abs(held_out - term) < near * held_out and total > (1 + near) * max(held_out, term)
 
     def schedule(self, curve: Curve) -> Schedule:
         """The description of a learning-rate curve."""
@@ -125,6 +136,24 @@ class Context:
             "reward", "success_rate", "value_loss", "rl_loss"
         )
         return [] if predicts else self.with_role("entropy")
+
+    def until_nonfinite(self, curve: Curve) -> NDArray[np.float64]:
+        """The values before a loss of training became NaN or infinite for good: broken weights give values that mean
+        nothing. All values where none did.
+        """
+        for loss in self.with_role("train_loss", "generator_loss", "discriminator_loss"):
+            finite = np.flatnonzero(np.isfinite(loss.values))
+            if finite.size and finite[-1] + 1 < len(loss.values):
+                return np.asarray(curve.values[curve.steps < loss.steps[finite[-1] + 1]], dtype=np.float64)
+        return curve.values
+
+    def main_reward(self) -> Curve | None:
+        """The reward that stands for the run: one that is a mean before others, then the longest. Without a reward, the
+        success rate.
+        """
+        means = ("mean", "avg", "average", "cumulative")
+        curves = self.with_role("reward") or self.with_role("success_rate")
+        return max(curves, key=lambda c: (any(w in c.metric.lower() for w in means), len(c.values)), default=None)
 
     def random_actions(self) -> Curve | None:
         """The share of random actions; other exploration settings have other scales."""

@@ -84,12 +84,13 @@ def _largest(curve: Curve) -> Computed:
 
 def _codebook(context: Context) -> Computed:
     curves = context.with_role("codebook_usage")
-    if not curves or not np.isfinite(curves[0].values).any():
+    values = context.until_nonfinite(curves[0]) if curves else np.empty(0)
+    if not np.isfinite(values).any():
         return {}
     curve = curves[0]
     best, last, size = (
-        float(curve.values[np.isfinite(curve.values)].max()),
-        last_level(curve.values),
+        float(values[np.isfinite(values)].max()),
+        last_level(values),
         context.number(*_SIZES),
     )
     counted = best > 1 or "perplexity" in curve.metric.lower()  # otherwise it is a share of the codes

@@ -9,7 +9,7 @@ from loganalyst.signals.standarderror import since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
-    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss or training accuracy got better by more than three standard errors from the first tenth to the last third (NULL: none has six values)", "a loss, score or reward"),
+    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss, reconstruction term or training accuracy got better by more than three standard errors from the first tenth to the last third (NULL: none has six values)", "a loss, score or reward"),
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
     Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
@@ -17,11 +17,13 @@ FEATURES = (
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
 )  # fmt: skip
 
+LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss")
+
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing where no objective is logged."""
     good = [*context.with_role("reward", "success_rate"), *scores(context)]
-    curves = [*good, *context.with_role("val_loss", "val_loss_component", "train_loss", "train_accuracy")]
+    curves = [*good, *context.with_role(*LOSSES, "train_accuracy")]
     if not curves:
         return {}
     out: Computed = {

@@ -1,4 +1,4 @@
-"""Features of reinforcement learning: reward, entropy, the size of policy updates, the value function."""
+"""Features of reinforcement learning: reward, entropy, the value function."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,9 @@ FEATURES = (
     Feature("entropy_last_share", "float", "share", "last level of the entropy divided by its first level", "entropy"),
     Feature("entropy_low_share", "float", "share", "share of the run after the entropy first fell below 2 % of its first level", "entropy"),
     Feature("entropy_low_step", "int", "step", "step at which the entropy first fell below 2 % of its first level", "entropy"),
-    Feature("approx_kl_max", "float", "nats", "largest divergence between successive policies, or from the reference policy", "approx_kl or reference_kl"),
-    Feature("approx_kl_typical", "float", "nats", "median of this divergence", "approx_kl or reference_kl"),
-    Feature("approx_kl_last", "float", "nats", "last level of this divergence", "approx_kl or reference_kl"),
-    Feature("approx_kl_growth", "float", "ratio", "last level of this divergence divided by its first level", "approx_kl or reference_kl"),
+    Feature("entropy_high_step", "int", "step", "step at which the entropy first exceeded twice its first level", "entropy"),
     Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss divided by its lowest level", "value_loss"),
+    Feature("value_loss_rise_step", "int", "step", "step at which the value function's loss first exceeded ten times its lowest level", "value_loss"),
     Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is 0 (not known where these zeros may be small values)", "advantage"),
     Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
     Feature("success_loss_from_best", "float", "share", "fall of the success rate from its highest level, as a share of that level", "success_rate"),
@@ -51,7 +49,7 @@ FIRST, MIDDLE, LAST_THIRD, LAST = (0.0, 0.1), (0.4, 0.6), (2 / 3, 1.0), (0.9, 1.
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    out: Computed = {**_reward(context), **_entropy(context), **_updates(context), **_values(context)}
+    out: Computed = {**_reward(context), **_entropy(context), **_values(context)}
     for feature, role in (
         ("clip_fraction_last", "clip_fraction"),
         ("explained_variance_last", "explained_variance"),
@@ -62,26 +60,13 @@ def compute(context: Context) -> Computed:
     return out
 
 
-def _updates(context: Context) -> Computed:
-    """The divergence of the policy per update, or from its reference."""
-    curves = [c for c in context.with_role("approx_kl", "reference_kl") if np.isfinite(c.values).any()]
-    if not curves:
-        return {}
-    finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)
-    last = last_level(curves[0].values)
-    return {
-        "approx_kl_max": (float(finite.max()), witness_at(curves[0], int(np.argmax(finite)))),
-        "approx_kl_typical": float(np.median(finite[np.isfinite(finite)])),
-        "approx_kl_last": (last, witness_at(curves[0])),
-        "approx_kl_growth": ratio(last, first_level(curves[0].values)),
-    }
-
-
 def _values(context: Context) -> Computed:
     """The features of the value function, the advantages and the success rate."""
     out: Computed = {}
     for curve in context.with_role("value_loss")[:1]:
         out["value_loss_rise_ratio"] = (context.shape(curve).rise_ratio, witness_at(curve))
+        if (at := _rise(curve, context.shape(curve))) is not None:
+            out["value_loss_rise_step"] = (int(curve.steps[at]), witness_at(curve, at))
     spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         half = curve.values[len(curve.values) // 2 :]
@@ -96,11 +81,18 @@ def _values(context: Context) -> Computed:
     return out
 
 
+def _rise(curve: Curve, shape: Shape) -> int | None:
+    """The position at which a loss first exceeded ten times its lowest level; None where it never did."""
+    if shape.best is None or shape.best_index is None or shape.best <= 0:
+        return None
+    high = np.flatnonzero(curve.values[shape.best_index :] > feature_limit("value_loss_rise") * shape.best)
+    return shape.best_index + int(high[0]) if high.size else None
+
+
 def _reward(context: Context) -> Computed:
-    curves = context.with_role("reward") or context.with_role("success_rate")
-    if not curves:
+    curve = context.main_reward()
+    if curve is None:
         return {}
-    curve = max(curves, key=_mean_like)
     shape = context.shape(curve)
     best = witness_at(curve, shape.best_index)
     out: Computed = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
@@ -166,10 +158,6 @@ def _relative(gain: Change | None) -> float | None:
     return None if gain is None else ratio(gain.late - gain.early, max(abs(gain.early), abs(gain.late)))
 
 
-def _mean_like(curve: Curve) -> tuple[bool, int]:
-    return any(word in curve.metric.lower() for word in ("mean", "avg", "average", "cumulative")), len(curve.values)
-
-
 def _entropy(context: Context) -> Computed:
     curves = context.policy_entropy()
     if not curves:
@@ -185,6 +173,10 @@ def _entropy(context: Context) -> Computed:
         "entropy_last_share": ratio(last_size, first),
         "entropy_low_share": 0.0,
     }
+    high = np.flatnonzero(size > feature_limit("entropy_high") * first) if first else np.array([], dtype=int)
+    if high.size:
+        rise = witness_at(curve, int(high[0]))
+        out["entropy_high_step"] = (rise.step, rise)
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)
     if low.size:
         witness = witness_at(curve, int(low[0]))

@@ -1,5 +1,7 @@
 """Features of the data a policy learns from: values, advantages, the length of episodes, exploration."""
 
+import re
+
 import numpy as np
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
@@ -14,10 +16,15 @@ FEATURES = (
     Feature("episode_length_last", "float", "steps", "last level of the length of episodes or answers", "episode_length"),
     Feature("clipped_completions_first", "float", "share", "first level of the share of generated answers that are cut off at the length limit", "clipped_completions"),
     Feature("clipped_completions_last", "float", "share", "last level of the share of generated answers that are cut off at the length limit", "clipped_completions"),
+    Feature("entropy_coefficient_metric", "text", "", "name of the weight of the entropy in the objective", "exploration"),
+    Feature("entropy_coefficient_last", "float", "", "last level of this weight", "exploration"),
+    Feature("entropy_coefficient_growth", "float", "ratio", "last level of this weight divided by its lowest value", "exploration"),
     Feature("exploration_last", "float", "share", "last level of the share of random actions", "exploration"),
     Feature("exploration_low_share", "float", "share", "share of the run after the share of random actions first fell below a twentieth of its first level", "exploration"),
-    Feature("policy_kl_over_limit_share", "float", "share", "share of the updates with a divergence above 0.05", "approx_kl"),
 )  # fmt: skip
+
+# the weight of the entropy in "train/ent_coef", "alpha" or "losses/alpha"
+_ENTROPY_COEFFICIENT = re.compile(r"(^|[/_.])(ent(ropy)?_coef(ficient)?|alpha|temperature)$", re.I)
 
 
 def compute(context: Context) -> Computed:
@@ -38,12 +45,22 @@ def compute(context: Context) -> Computed:
     for curve in context.with_role("clipped_completions")[:1]:
         out["clipped_completions_first"] = first_level(curve.values)
         out["clipped_completions_last"] = (last_level(curve.values), witness_at(curve))
-    for curve in context.with_role("approx_kl")[:1]:
-        finite = curve.values[np.isfinite(curve.values)]
-        out["policy_kl_over_limit_share"] = (
-            float(np.mean(finite > feature_limit("policy_kl_limit"))) if finite.size else None
-        )
-    return out | _exploration(context)
+    return out | _coefficient(context) | _exploration(context)
+
+
+def _coefficient(context: Context) -> Computed:
+    """The weight of the entropy that soft actor-critic learns."""
+    named = (c for c in context.with_role("exploration") if _ENTROPY_COEFFICIENT.search(c.metric))
+    for curve in named:
+        above = curve.values[np.isfinite(curve.values) & (curve.values > 0)]
+        if above.size:
+            last = last_level(curve.values)
+            return {
+                "entropy_coefficient_metric": curve.metric,
+                "entropy_coefficient_last": (last, witness_at(curve)),
+                "entropy_coefficient_growth": ratio(last, float(above.min())),
+            }
+    return {}
 
 
 def _exploration(context: Context) -> Computed:

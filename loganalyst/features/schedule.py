@@ -28,6 +28,7 @@ FEATURES = (
     Feature("lr_cut_at_share", "float", "share", "position in the run of the first sudden cut of the rate by 30 % or more (0 = start, 1 = end)", ROLE),
     Feature("lr_cut_gain_share", "float", "share", "share of the fall of the training loss that came after this cut", ROLE),
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
+    Feature("optimizer_is_sgd", "bool", "", "the config names SGD (false: another optimiser, or none)", "learning_rate"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
     Feature("config_precision", "text", "", "numeric precision in the config, lower case", "config"),
 )  # fmt: skip
@@ -52,6 +53,8 @@ def compute(context: Context) -> Computed:
     out: Computed = {"lr_peak": peak, **_settings(context)}
     if curve is not None:
         out |= _logged(context, curve)
+    if peak is not None:
+        out["optimizer_is_sgd"] = "sgd" in str(out["optimizer"])
     if peak is not None and peak > 0:
         out |= {"lr_suggested": peak / 3, "lr_raised": peak * 10}
     return out

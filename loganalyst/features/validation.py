@@ -81,7 +81,7 @@ FEATURES = (
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
     Feature("val_score_quantum", "float", "score", "smallest step between the rounded values of the held-out score (0: full precision)", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
-    Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
+    Feature("train_accuracy_last", "float", "score", "last level of the training accuracy (NULL for the share of right tokens, which has no common level)", "train_accuracy"),
     Feature("accuracy_errors_left", "float", "share", "last error share (1 − accuracy) divided by the first, of the training accuracy, or of the held-out accuracy where that is not logged", "train_accuracy"),
     Feature("accuracy_gap", "float", "score", "training accuracy minus held-out accuracy at the end", "val_accuracy"),
 )  # fmt: skip
@@ -194,7 +194,11 @@ def _scores(context: Context) -> Computed:
     train = next(iter(context.with_role("train_accuracy")), None)
     train_accuracy = last_level(share(train)) if train else None
     held_out = scores(context)
-    of_training = {"train_accuracy_last": train_accuracy, "accuracy_errors_left": _errors_left(context)}
+    of_tokens = train is not None and "token" in train.metric.lower()
+    of_training = {
+        "train_accuracy_last": None if of_tokens else train_accuracy,
+        "accuracy_errors_left": _errors_left(context),
+    }
     if not held_out:
         return of_training
     last = float(share(held_out[0])[np.isfinite(held_out[0].values)][-1])

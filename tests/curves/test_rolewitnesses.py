@@ -41,6 +41,18 @@ def test_the_user_needs_no_witness() -> None:
     assert (found["loss"].role.name, found["loss"].confidence, found["loss"].why) == ("train_loss", 1.0, "user")
 
 
+def test_a_perplexity_with_the_setting_of_a_codebook() -> None:
+    """Beside a reconstruction term it counts codes if the settings name a codebook, and tokens otherwise."""
+    logged = {"loss": LOSS, "recon_loss": LOSS, "perplexity": [10 + x for x in LOSS]}
+    roles = proposed(list(logged))
+
+    def role(*settings: str) -> str:
+        return weighed(curves_of(logged), roles, (), (), settings)["perplexity"].role.name
+
+    assert (role("model.codebook_size"), role("codebook_size")) == ("codebook_usage", "codebook_usage")
+    assert role("learning_rate") == "train_perplexity"
+
+
 def test_a_metric_without_points() -> None:
     assert weighed_of({"loss": [], "reward": []}) == {"loss": ("train_loss", 0.9), "reward": ("reward", 0.6)}
 

@@ -14,7 +14,7 @@ SURE, UNSURE = 0.8, 0.79
 REWARDS: dict[str, FeatureValue] = {
     "reward_points": 200, "reward_metric": "reward", "reward_first": 1.0, "reward_last": 1.0, "reward_gain_z": 0.3,
     "reward_gain_relative": 0.01, "reward_best_gain_z": 0.9, "reward_trend": 0.0, "reward_lost_share": 0.1,
-    "run_kind": "reinforcement",
+    "reward_other_gain_z": 0.0, "run_kind": "reinforcement",
 }  # fmt: skip
 
 
@@ -99,6 +99,7 @@ def test_a_symptom_of_another_kind_does_not_open(all_rules):
 def test_a_note_of_another_kind_is_not_shown(all_rules):
     little: dict[str, FeatureValue] = {
         "train_loss_points": 80, "train_loss_metric": "loss", "train_loss_drop_relative": 0.1, "run_kind": "training",
+        "part_fell": False,
     }  # fmt: skip
     shown = {
         kind: [note.id for note in diagnose(all_rules, Features(little | known(kind, 0.95))).notes]

@@ -11,6 +11,7 @@ from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
 NOISE = np.random.default_rng(0)
+NAN = float("nan")
 
 
 def test_losses_that_swing_against_each_other(features_of: FeaturesOf) -> None:
@@ -57,3 +58,23 @@ def test_share_of_the_run_that_the_discriminator_won(features_of: FeaturesOf) ->
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert adversarial.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_how_much_samples_differ(features_of: FeaturesOf) -> None:
+    """The modes at the end and at best, and the spread as a share of its largest; what follows NaN does not count."""
+    losses = {"d_loss": [1.3] * 40 + [NAN] * 10, "g_loss": [0.8] * 40 + [NAN] * 10}
+    samples = {
+        "modes_covered": [2.0] * 30 + [6.0] * 10 + [0.0] * 10,
+        "sample_std": [1.0] * 20 + [0.25] * 20 + [NAN] * 10,
+    }
+    row = features_of(losses | samples).values
+
+    assert (row["sample_modes_best"], row["sample_modes_last"], row["sample_spread_share"]) == (6.0, 6.0, 0.25)
+
+
+@pytest.mark.parametrize(("g_loss", "expected"), [([0.7] * 50, 0.0), ([0.5, 1.5] * 25, 1.0)])
+def test_the_range_of_both_losses(features_of: FeaturesOf, g_loss: list[float], expected: float) -> None:
+    """The larger of both, as a share of the level."""
+    row = features_of({"d_loss": [1.38] * 50, "g_loss": g_loss}).values
+
+    assert row["adversarial_loss_range"] == expected

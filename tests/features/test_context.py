@@ -69,6 +69,23 @@ def test_a_sum_of_losses_has_another_scale_than_a_mean(context_of: ContextOf) ->
     assert context.gap(val, train).final_ratio is not None
 
 
+def test_a_held_out_loss_of_one_term_has_another_scale_than_the_total(context_of: ContextOf) -> None:
+    """It ends at the reconstruction term, and the total holds a term of the codebook too."""
+    logged = {"loss": [1.2, 1.1, 1.0, 1.0], "recon_loss": [1.1, 0.8, 0.5, 0.4], "vq_loss": [0.1, 0.3, 0.5, 0.6]}
+    of_term, of_total = ([1.1, 0.9, 0.5, 0.41], [1.2, 1.1, 1.0, 1.1])
+    for held_out, comparable in ((of_term, False), (of_total, True)):
+        context = context_of({**logged, "val_loss": held_out})
+        assert context.comparable(context.with_role("train_loss")[0], context.with_role("val_loss")[0]) is comparable
+
+
+def test_values_after_the_loss_became_nan_mean_nothing(context_of: ContextOf) -> None:
+    logged = {"loss": [1.0, 0.9, NAN, 0.8, NAN, NAN], "perplexity": [30.0, 29.0, 28.0, 27.0, 1.0, 1.0]}
+    context = context_of(logged)
+    perplexity = next(c for c in context.curves if c.metric == "perplexity")
+
+    assert context.until_nonfinite(perplexity).tolist() == [30.0, 29.0, 28.0, 27.0]
+
+
 def test_findings_are_those_of_kind_and_role(context_of: ContextOf) -> None:
     context = context_of({"loss": [1.0] * 20 + [NAN], "val_loss": [1.0] * 20})
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from loganalyst.features import preference
 from loganalyst.features.context import Context
 from loganalyst.model import Features
@@ -25,6 +27,41 @@ def test_preference_learning(features_of: FeaturesOf) -> None:
     assert row["run_kind"] == "training"
 
 
+def test_likelihoods_that_both_fall(features_of: FeaturesOf) -> None:
+    """Both falls as shares, and the beta that rewards and log-probabilities imply."""
+    row = features_of(
+        {
+            "rewards/margins": [0.0] * 3 + [4.0] * 7, "rewards/accuracies": [0.5] * 3 + [0.9] * 7,
+            "rewards/chosen": [0.0] * 3 + [-3.0] * 7, "rewards/rejected": [0.0] * 3 + [-7.0] * 7,
+            "logps/chosen": [-50.0] * 3 + [-80.0] * 7, "logps/rejected": [-50.0] * 3 + [-120.0] * 7,
+        }
+    ).values  # fmt: skip
+
+    assert row["preference_by_likelihood"] is True
+    assert (row["chosen_likelihood_first"], row["chosen_likelihood_last"]) == (-50.0, -80.0)
+    assert (row["chosen_likelihood_fall"], row["rejected_likelihood_fall"]) == (0.6, 1.4)
+    assert row["preference_beta_implied"] == pytest.approx(0.1)
+
+
+def test_a_reward_model_has_no_likelihoods(features_of: FeaturesOf) -> None:
+    """It logs margins and accuracies alone."""
+    row = features_of(
+        {"accuracy": [0.5] * 10, "margin": [0.1] * 10, "min_reward": [0.0] * 10, "mean_reward": [0.1] * 10}
+    )
+
+    assert row.values["preference_by_likelihood"] is False
+    assert row.values["preference_beta_implied"] is None
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert preference.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_settings_that_name_adapters(features_of: FeaturesOf) -> None:
+    """Without settings nothing is known."""
+    logged = {"rewards/margins": [0.1] * 10, "rewards/chosen": [0.1] * 10}
+
+    assert features_of(logged, {"use_peft": "true"}).values["preference_adapters"] is True
+    assert features_of(logged, {"learning_rate": 1e-6}).values["preference_adapters"] is False
+    assert features_of(logged).values["preference_adapters"] is None

@@ -128,13 +128,19 @@ def test_the_entropy_of_predictions_is_no_policy_entropy(
     assert (row.values["entropy_first"] is not None) is known
 
 
-def test_a_policy_that_leaves_its_reference(features_of: FeaturesOf) -> None:
-    """Typical and last divergence, and its growth."""
-    row = features_of({"objective/kl": np.linspace(1, 41, 101), "env/reward_mean": np.arange(101.0)}).values
+def test_where_the_value_loss_ran_away(features_of: FeaturesOf) -> None:
+    """The first value above ten times the lowest level."""
+    row = features_of({"episode_reward": [1.0] * 100, "value_loss": [5.0] * 40 + [2.0] * 30 + [500.0] * 30}).values
 
-    assert row["approx_kl_typical"] == 21
-    assert row["approx_kl_last"] == pytest.approx(39.2, abs=0.3)
-    assert row["approx_kl_growth"] == pytest.approx(39.2 / 1.4, rel=0.02)
+    assert (row["value_loss_rise_step"], row["value_loss_rise_ratio"]) == (70, 250.0)
+    assert (
+        features_of({"episode_reward": [1.0] * 100, "value_loss": [5.0] * 100}).values["value_loss_rise_step"] is None
+    )
+
+
+def test_an_entropy_that_grows(features_of: FeaturesOf) -> None:
+    """The step at which it first exceeded twice its first level."""
+    assert features_of({"reward": [1.0] * 60, "entropy": [0.5] * 40 + [1.5] * 20}).values["entropy_high_step"] == 40
 
 
 def test_groups_with_equal_rewards(features_of: FeaturesOf) -> None:

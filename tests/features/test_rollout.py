@@ -17,14 +17,12 @@ def test_rollout_levels(features_of: FeaturesOf) -> None:
         "advantage_mean": [-3.0, 3.0] * 10,
         "ep_len_mean": [10.0] * 10 + [40.0] * 10,
         "exploration_rate": [1.0] * 5 + [0.01] * 15,
-        "approx_kl": [0.01] * 15 + [0.2] * 5,
     }
     row = features_of(logged).values
 
     assert (row["value_loss_last"], row["value_loss_drop_relative"]) == (1.0, 0.75)
     assert (row["advantage_size"], row["episode_length_growth"], row["episode_length_last"]) == (3.0, 4.0, 40.0)
     assert (row["exploration_last"], row["exploration_low_share"]) == (0.01, 0.75)
-    assert row["policy_kl_over_limit_share"] == 0.25
     alone = features_of({"ep_rew_mean": [1.0] * 20}).values
     assert {alone[name] for name in ("value_loss_last", "advantage_size", "exploration_last")} == {None}
 
@@ -44,3 +42,14 @@ def test_the_share_of_answers_cut_off(features_of: Callable[..., Features]) -> N
 
     assert (values["clipped_completions_first"], values["clipped_completions_last"]) == (0.2, 0.8)
     assert values["episode_length_growth"] == 3.0
+
+
+def test_the_weight_of_the_entropy(features_of: FeaturesOf) -> None:
+    """Its last level against its lowest value; a share of random actions is no such weight."""
+    row = features_of({"rollout/ep_rew_mean": [1.0] * 20, "train/ent_coef": [0.5] * 10 + [50.0] * 10}).values
+
+    assert (row["entropy_coefficient_metric"], row["entropy_coefficient_last"]) == ("train/ent_coef", 50.0)
+    assert row["entropy_coefficient_growth"] == 100.0
+    assert (
+        features_of({"exploration_rate": [0.5] * 20, "reward": [1.0] * 20}).values["entropy_coefficient_last"] is None
+    )

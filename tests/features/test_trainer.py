@@ -30,3 +30,12 @@ def test_no_trainer_no_usual_rate(features_of):
 
     assert values["trainer"] is None
     assert values["lr_peak_usual"] is None
+
+
+def test_a_kind_of_training_has_usual_rates_too(features_of):
+    """No trainer is recognised, and the settings show the kind."""
+    logged = {"reward": [0.1, 0.2], "completion_length": [10.0, 11.0], "learning_rate": [1e-6, 1e-6]}
+    values = features_of(logged, {"algorithm": "grpo", "data": "gsm8k", "kl_coef": 0.01}).values
+
+    assert (values["trainer"], values["training_kind"]) == (None, "verifiable-rewards")
+    assert values["lr_peak_usual"] == "usual"

@@ -73,6 +73,15 @@ def test_order_of_points_does_not_matter():
     assert turned.best_index == VAL_STEPS.size - 1 - straight.best_index
 
 
+def test_an_evaluation_just_after_the_last_training_value():
+    """The best evaluation may come less than one interval after the last value of training."""
+    g = gap([0, 10, 20, 30], [4.0, 3.0, 2.0, 1.0], [9, 19, 29, 39], [8.0, 6.0, 4.0, 2.0])
+
+    assert g.best_step == 39
+    assert g.final_ratio is not None
+    assert gap([0, 10, 20, 30], [4.0, 3.0, 2.0, 1.0], [9, 19, 29, 49], [8.0, 6.0, 4.0, 2.0]).final_ratio is None
+
+
 def test_disjoint_steps_leave_training_unknown():
     """Without training at or after the best validation, nothing is known about training."""
     g = gap([0, 1, 2], [3.0, 2.0, 1.0], [10, 20, 30], [1.0, 0.5, 0.9])

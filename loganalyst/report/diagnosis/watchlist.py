@@ -35,6 +35,9 @@ def _curve(curve: Curve, cause: Cause) -> str:
     finite = np.isfinite(values)
     if not finite.any():
         return "stays finite"
+    if curve.role.name == "entropy":  # it falls step by step, and is logged with either sign
+        first, last = (number(float(values[finite][at])) for at in (0, -1))
+        return f"keeps half of its first size for the first tenth of the run; it went from {first} to {last}"
     pick, place = (np.nanmax, np.nanargmax) if curve.role.worse == "up" else (np.nanmin, np.nanargmin)
     best = (np.nanargmin if curve.role.worse == "up" else np.nanargmax)(np.where(finite, values, np.nan))
     onset = cause.onset_step

@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from loganalyst.model import Role
 from loganalyst.report.diagnosis.watchlist import watch
 from tests.report.conftest import LOSS, curve
+
+ENTROPY = Role("entropy", "entropy of a policy", "down", True)
 
 
 def watched(failed, values, onset):
@@ -30,3 +33,14 @@ def test_a_curve_without_finite_values_must_stay_finite(failed, healthy):
     """Without a likely cause there is nothing to watch."""
     assert watched(failed, [np.nan] * 10, 3) == [("loss", "stays finite")]
     assert [*watch(healthy)] == []
+
+
+def test_an_entropy_is_watched_by_its_first_size(failed):
+    """The level before the onset is that of a policy that had already settled."""
+    cause = replace(failed.causes[0], metric="entropy", onset_step=50, evidence=(), symptoms=(), line=None)
+    values = np.r_[np.linspace(-0.7, -0.1, 50), np.full(50, -0.04)]
+    curves = [curve("entropy", ENTROPY, range(100), values)]
+
+    assert [row.text for row in watch(replace(failed, curves=curves, causes=(cause,)))] == [
+        "keeps half of its first size for the first tenth of the run; it went from -0.7 to -0.04"
+    ]
