@@ -56,6 +56,7 @@ class Catalogue:
         for rule in self.rules.values():
             asks += [rule.applies_when] if rule.applies_when else []
             asks += [item.ask for item in rule.evidence]
+            asks += [fix.when for fix in rule.fix if fix.when]
         return tuple({ask.text: ask for ask in asks}.values())
 
     @cached_property
