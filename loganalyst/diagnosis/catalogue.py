@@ -56,8 +56,12 @@ class Catalogue:
         for rule in self.rules.values():
             asks += [rule.applies_when] if rule.applies_when else []
             asks += [item.ask for item in rule.evidence]
-            asks += [fix.when for fix in rule.fix if fix.when]
-        return tuple({ask.text: ask for ask in asks}.values())
+        return tuple({ask.text: ask for ask in (*asks, *self.conditions)}.values())
+
+    @cached_property
+    def conditions(self) -> tuple[Ask, ...]:
+        """Every condition of a fix."""
+        return tuple(fix.when for rule in self.rules.values() for fix in rule.fix if fix.when)
 
     @cached_property
     def unanswered(self) -> Mapping[str, bool | None]:

@@ -114,9 +114,7 @@ def _answers(
         applies={rule.id: not foreign(rule, values) and _applies(rule, row) for rule in rules},
         items={rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules},
         notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
-        unfit=frozenset(
-            fix.when.text for rule in rules for fix in rule.fix if fix.when and row[fix.when.text] is False
-        ),
+        unfit=frozenset(when.text for when in catalogue.conditions if row[when.text] is False),
     )
 
 
