@@ -21,7 +21,7 @@ T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
     "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml",
-    "tiers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml",
+    "tiers.yaml", "tokenizers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml",
 )  # fmt: skip
 FOLDERS_WITHOUT_RULES = ("text", "trainers")  # patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)

@@ -7,6 +7,7 @@ FEWEST_RULES, FEWEST_RIVALS = 95, 3
 
 # symptoms with fewer rivals, and why; all others have three at least, which their evidence has to separate
 FEW = {
+    "optimizer-state-lost": "the line of the log names its cause",
     "val-nan": "the rules of a NaN in the training loss are for it as well",
     "divergence-in-log": "the line of the log names its cause",
     "loss-zero": "a NaN that was masked, or one that was replaced: there is no third way to exactly 0",
