@@ -28,7 +28,6 @@ SAVE_KEYS = (
     "ckpt_interval", "ckpt_freq", "every_n_train_steps", "checkpointing_steps", "save_checkpoint_every",
 )  # fmt: skip
 _NUMBERS = {
-    "config_gamma": ("discount", "discount_factor", "discount_rate", "reward_discount", "gamma"),
     "config_gae_lambda": ("gae_lambda", "gae_lam", "lambda_gae", "lambd", "lam", "gae_tau"),
     "config_router_balance": (
         "router_aux_loss_coef", "router_aux_loss_factor", "aux_loss_coef", "aux_loss_coeff", "moe_aux_loss_coeff",
@@ -38,6 +37,8 @@ _NUMBERS = {
     "config_step_size": ("step_size", "lr_step_size", "lr_decay_every", "decay_every"),
     "config_save_steps": SAVE_KEYS,
 }  # fmt: skip
+_DISCOUNT = ("discount", "discount_factor", "discount_rate", "reward_discount", "gamma")
+_OF_ANOTHER_GAMMA = re.compile(r"sched|lr|loss|focal|optim")  # `lr_scheduler.gamma`, `focal_loss.gamma`
 _CLIPPED_REWARD = ("clip_reward", "clip_rewards", "reward_clip", "reward_clipping", "reward_clip_range", "cliprange_reward")
 _EMA = ("ema_decay", "ema.decay", "ema_rate", "ema.rate", "model_ema_decay", "ema.beta", "ema_beta", "decay_ema")
 _EMA_WARMUP = ("ema_warmup", "ema_warmup_steps", "use_ema_warmup", "model_ema_warmup", "ema_power", "ema_inv_gamma", "ema.power", "ema.inv_gamma")  # fmt: skip
@@ -57,6 +58,7 @@ def compute(context: Context) -> Computed:
     tokenizer = context.text(*_TOKENIZER)
     return {
         **numbers,
+        "config_gamma": _discount(context),
         "config_reward_clip": _reward_clip(context),
         "config_ema_decay": decay,
         "ema_initial_share": _initial_share(context, decay),
@@ -70,6 +72,15 @@ def compute(context: Context) -> Computed:
 def _is_set(context: Context, *keys: str) -> bool:
     """Whether one of the settings is given and not switched off."""
     return (context.text(*keys) or "").strip().lower() not in _OFF
+
+
+def _discount(context: Context) -> float | None:
+    """The discount of rewards. The gamma of a schedule, a loss or an optimiser is another one."""
+    for key, number in context.run.config.select("key", "number").drop_nulls().iter_rows():
+        *parents, name = key.lower().split(".")
+        if name in _DISCOUNT and not any(_OF_ANOTHER_GAMMA.search(part) for part in parents):
+            return float(number)
+    return None
 
 
 def _reward_clip(context: Context) -> float | None:
