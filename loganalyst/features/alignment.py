@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.curves import axes
-from loganalyst.features.context import Computed, Context, first_witness, witness_at
 from loganalyst.features.configured import SAVE_KEYS
+from loganalyst.features.context import Computed, Context, first_witness, witness_at
 from loganalyst.model import Curve, Feature, Witness
 
 Steps = NDArray[np.float64]

@@ -39,7 +39,14 @@ _NUMBERS = {
 }  # fmt: skip
 _DISCOUNT = ("discount", "discount_factor", "discount_rate", "reward_discount", "gamma")
 _OF_ANOTHER_GAMMA = re.compile(r"sched|lr|loss|focal|optim")  # `lr_scheduler.gamma`, `focal_loss.gamma`
-_CLIPPED_REWARD = ("clip_reward", "clip_rewards", "reward_clip", "reward_clipping", "reward_clip_range", "cliprange_reward")
+_CLIPPED_REWARD = (
+    "clip_reward",
+    "clip_rewards",
+    "reward_clip",
+    "reward_clipping",
+    "reward_clip_range",
+    "cliprange_reward",
+)
 _EMA = ("ema_decay", "ema.decay", "ema_rate", "ema.rate", "model_ema_decay", "ema.beta", "ema_beta", "decay_ema")
 _EMA_WARMUP = ("ema_warmup", "ema_warmup_steps", "use_ema_warmup", "model_ema_warmup", "ema_power", "ema_inv_gamma", "ema.power", "ema.inv_gamma")  # fmt: skip
 _BALANCED_BY_BIAS = ("moe_router_enable_expert_bias", "expert_bias", "router_bias_update_speed", "bias_update_speed", "bias_update_factor", "aux_loss_free")  # fmt: skip

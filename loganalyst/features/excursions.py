@@ -1,5 +1,7 @@
 """Features of excursions: stretches of training losses far above the level before and after them."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,7 +50,7 @@ def compute(context: Context) -> Computed:
 def _level(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """The medians of equal stretches, joined by straight lines."""
     edges = np.linspace(0, x.size, LEVELS + 1).astype(int)
-    levels = [median(x[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    levels = [median(x[a:b]) for a, b in pairwise(edges)]
     return np.interp(np.arange(x.size), (edges[:-1] + edges[1:]) / 2, levels)
 
 

@@ -31,8 +31,7 @@ FEATURES = (
     Feature("lr_at_divergence_share", "float", "share", "rate as a share of its peak where the training loss diverged or became non-finite", ROLE),
     Feature("lr_cut_at_share", "float", "share", "position in the run of the first sudden cut of the rate by 30 % or more (0 = start, 1 = end)", ROLE),
     Feature("lr_cut_gain_share", "float", "share", "share of the fall of the training loss that came after this cut", ROLE),
-    Feature("lr_cut_count", "int", "cuts", "sudden cuts of the rate by 30 % or more", ROLE),
-    Feature("lr_cut_interval", "float", "steps", "steps between neighbouring cuts, if three or more follow each other at equal distances", ROLE),
+    Feature("lr_cut_interval", "float", "steps", "steps between neighbouring cuts of the rate by 30 % or more, if there are three or more at equal distances and the rate is constant between them", ROLE),
     Feature("lr_cut_on_stall", "bool", "", "each of two or more cuts follows an evaluation that did not improve, and evaluations that improved were followed by none", ROLE),
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
@@ -116,13 +115,14 @@ def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
     """The share of the fall of the training loss that came after the first sudden cut of the rate."""
     losses = context.with_role("train_loss")
     counted: Computed = {
-        "lr_cut_count": len(drops),
-        "lr_cut_interval": _interval(drops),
+        "lr_cut_interval": _interval(curve),
         "lr_cut_on_stall": _on_stall(context, curve),
     }
     if not drops or not losses or curve.steps[-1] <= curve.steps[0]:
         return counted
-    out: Computed = counted | {"lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))}
+    out: Computed = counted | {
+        "lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))
+    }
     before = losses[0].values[losses[0].steps < drops[0]]
     first, cut, last = first_level(before), last_level(before), last_level(losses[0].values)
     if before.size >= MIN_POINTS_BEFORE_CUT and first is not None and cut is not None and last is not None:
@@ -131,12 +131,14 @@ def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
     return out
 
 
-def _interval(drops: tuple[int, ...]) -> float | None:
-    """The steps between cuts; None for fewer than three, or for unequal distances."""
-    between = np.diff(drops)
+def _interval(curve: Curve) -> float | None:
+    """The steps between cuts; None for fewer than three, for unequal distances, or for a rate that moves between them."""
+    x = curve.values
+    cut = x[1:] < (1 - CUT) * x[:-1]
+    between = np.diff(curve.steps[1:][cut])
     if between.size < MIN_EQUAL_CUTS - 1 or between.max() > MAX_UNEVEN * between.min():
         return None
-    return float(np.median(between))
+    return float(np.median(between)) if np.allclose(x[1:][~cut], x[:-1][~cut], rtol=1e-3, atol=0) else None
 
 
 def _on_stall(context: Context, curve: Curve) -> bool | None:
