@@ -38,6 +38,7 @@ TRAITS: Mapping[str, str] = {
     "out_of_range": "captures `operation`: a mathematical operation had no finite result",
     "inputs_too_long": "captures `length` and `most`: an input is longer than the model allows",
     "optimizer_state_lost": "the state of the optimiser was not restored",
+    "faulthandler_on": "Python printed its stack at a fatal signal, as faulthandler does",
     "not_shuffled": "the training data is not shuffled",
     "step_printed": "the last step that the log prints; captures `step`",
     "cut_line": "the last line of the log has no end",
