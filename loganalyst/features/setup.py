@@ -31,7 +31,7 @@ FEATURES = (
 EPOCH_KEYS = ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs")
 _NUMBERS = {
     "config_beta2": ("adam_beta2", "beta2", "b2", "betas.1"),
-    "config_epsilon": ("adam_epsilon", "adam_eps", "optimizer.eps", "optim.eps"),
+    "config_epsilon": ("adam_epsilon", "adam_eps", "adamw_eps", "optimizer.eps", "optim.eps", "opt_eps"),
     "config_weight_decay": ("weight_decay", "wd", "l2"),
     "config_dropout": ("dropout", "dropout_rate", "drop_rate", "p_dropout", "hidden_dropout_prob"),
     "config_warmup": ("warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_ratio", "warmup", "warmup_epochs"),
