@@ -10,8 +10,14 @@ from loganalyst.diagnosis.rule import FixTemplate, Rule
 from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut
 
 
-def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
-    """The rule's fixes. A fix whose change cannot be filled, and that has no `otherwise`, is left out."""
+def offered(rule: Rule, answers: Answers) -> tuple[FixTemplate, ...]:
+    """The rule's fixes that suit the run: those whose condition is not FALSE."""
+    return tuple(fix for fix in rule.fix if fix.when is None or fix.when.text not in answers.unfit)
+
+
+def fixes(rule: Rule, answers: Answers) -> tuple[Fix, ...]:
+    """The rule's fixes that suit the run. A fix whose change cannot be filled, without `otherwise`, is left out."""
+    values = answers.values
     return tuple(
         Fix(
             change=change,
@@ -19,7 +25,7 @@ def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
             verify=first_known([fix.verify], values),
             if_not=first_known([fix.if_not], values),
         )
-        for fix in rule.fix
+        for fix in offered(rule, answers)
         if (change := change_text(fix, values))
     )
 

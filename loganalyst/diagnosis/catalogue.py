@@ -21,7 +21,7 @@ T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
     "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml",
-    "tiers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml",
+    "tiers.yaml", "tokenizers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml",
 )  # fmt: skip
 FOLDERS_WITHOUT_RULES = ("text", "trainers")  # patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -56,7 +56,12 @@ class Catalogue:
         for rule in self.rules.values():
             asks += [rule.applies_when] if rule.applies_when else []
             asks += [item.ask for item in rule.evidence]
-        return tuple({ask.text: ask for ask in asks}.values())
+        return tuple({ask.text: ask for ask in (*asks, *self.conditions)}.values())
+
+    @cached_property
+    def conditions(self) -> tuple[Ask, ...]:
+        """Every condition of a fix."""
+        return tuple(fix.when for rule in self.rules.values() for fix in rule.fix if fix.when)
 
     @cached_property
     def unanswered(self) -> Mapping[str, bool | None]:

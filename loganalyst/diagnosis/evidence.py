@@ -22,7 +22,10 @@ NOWHERE = Witness()
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of one run. `items` holds the answers to each rule's evidence, in the rule's order."""
+    """The answers of one run. `items` holds the answers to each rule's evidence, in the rule's order.
+
+    `unfit` are the texts of the conditions of fixes that do not hold.
+    """
 
     values: Mapping[str, FeatureValue]
     witnesses: Mapping[str, Witness]
@@ -30,6 +33,7 @@ class Answers:
     applies: Mapping[str, Answer]
     items: Mapping[str, tuple[Answer, ...]]
     notes: Mapping[str, Answer] = field(default_factory=dict)
+    unfit: frozenset[str] = frozenset()
 
     def missing(self, asks: Iterable[Ask]) -> tuple[str, ...]:
         """The unknown features of these questions, each once."""
@@ -110,6 +114,7 @@ def _answers(
         applies={rule.id: not foreign(rule, values) and _applies(rule, row) for rule in rules},
         items={rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules},
         notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
+        unfit=frozenset(when.text for when in catalogue.conditions if row[when.text] is False),
     )
 
 

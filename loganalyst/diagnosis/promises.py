@@ -12,13 +12,15 @@ from loganalyst.model import Expectation, Features, FeatureValue
 def expectations(
     catalogue: Catalogue, rule: str, before: Mapping[str, FeatureValue], after: Features
 ) -> tuple[Expectation, ...]:
-    """The promise of each fix of a rule, worded with the values of the run `before` and asked of the run `after`.
+    """The promise of each fix that the run `before` was offered, worded with its values and asked of the run `after`.
 
     Empty for a rule that the catalogue does not have.
     """
     fixes = catalogue.rules[rule].fix if rule in catalogue.rules else ()
-    promised = [(fix, fix.expect) for fix in fixes if fix.expect is not None]
-    holds = _asked(catalogue, [ask for _, ask in promised], after)
+    conditions = [fix.when for fix in fixes if fix.when]
+    unfit = {ask for ask, fits in zip(conditions, _asked(catalogue, conditions, before), strict=True) if fits is False}
+    promised = [(fix, fix.expect) for fix in fixes if fix.expect and fix.when not in unfit]
+    holds = _asked(catalogue, [ask for _, ask in promised], after.values)
     return tuple(
         Expectation(change_text(fix, before), ask.text, held, _missing(catalogue, ask, after) if held is None else ())
         for (fix, ask), held in zip(promised, holds, strict=True)
@@ -28,13 +30,13 @@ def expectations(
 def symptoms(catalogue: Catalogue, features: Features) -> Mapping[str, Answer]:
     """Every symptom by its id: True (seen), False (looked for and not seen) or None (not known)."""
     ids = list(catalogue.symptoms)
-    return dict(zip(ids, _asked(catalogue, [catalogue.symptoms[i].ask for i in ids], features), strict=True))
+    return dict(zip(ids, _asked(catalogue, [catalogue.symptoms[i].ask for i in ids], features.values), strict=True))
 
 
-def _asked(catalogue: Catalogue, asks: list[Ask], features: Features) -> tuple[Answer, ...]:
+def _asked(catalogue: Catalogue, asks: list[Ask], values: Mapping[str, FeatureValue]) -> tuple[Answer, ...]:
     if not asks:
         return ()
-    found = put(catalogue, list(dict.fromkeys(asks)), feature_table(catalogue, [features.values])).row(0, named=True)
+    found = put(catalogue, list(dict.fromkeys(asks)), feature_table(catalogue, [values])).row(0, named=True)
     return tuple(found[ask.text] for ask in asks)
 
 

@@ -61,6 +61,7 @@ class _Fix(Shape, frozen=True):
     otherwise: Text = ""
     if_not: Text = ""
     expect: Text = ""
+    when: Text = ""
 
 
 class _Expected(Shape, frozen=True):
@@ -352,10 +353,11 @@ def _item(reader: Reader, at: Keys, found: _Item) -> Item:
 
 
 def _fix(reader: Reader, at: Keys, found: _Fix) -> FixTemplate:
-    keys = {f.name: f.encode_name for f in msgspec.structs.fields(_Fix) if f.name != "expect"}
+    keys = {f.name: f.encode_name for f in msgspec.structs.fields(_Fix) if f.name not in ("expect", "when")}
     texts = {name: reader.template((*at, key), getattr(found, name)) for name, key in keys.items()}
     required = {name: texts[name] or _EMPTY for name in ("change", "expected_impact", "verify")}
-    return FixTemplate(**texts | required, expect=reader.ask((*at, "expect"), found.expect))  # type: ignore[arg-type]
+    asks = {name: reader.ask((*at, name), getattr(found, name)) for name in ("expect", "when")}
+    return FixTemplate(**texts | required | asks)  # type: ignore[arg-type]
 
 
 def _test(reader: Reader, at: Keys, found: _Test) -> RuleTest:

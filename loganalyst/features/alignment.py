@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.curves import axes
+from loganalyst.features.configured import SAVE_KEYS
 from loganalyst.features.context import Computed, Context, first_witness, witness_at
 from loganalyst.model import Curve, Feature, Witness
 
@@ -112,6 +113,8 @@ def _events(context: Context, curve: Curve) -> dict[str, Steps]:
     held_out = [c for c in context.with_role(*roles) if 2 * len(c.steps) < len(curve.steps)]
     counters = context.with_role("epoch")
     saved = context.run.checkpoints["step"].drop_nulls().cast(pl.Float64).to_numpy()
+    if not saved.size:
+        saved = _planned(curve, context.number(*SAVE_KEYS))
     return {
         "rate": np.array([s for plan in rates for s in (*plan.drop_steps, *plan.jump_steps)], dtype=float),
         "epoch": axes.epoch_ends([curve], counters),
@@ -120,6 +123,13 @@ def _events(context: Context, curve: Curve) -> dict[str, Steps]:
         "restart": curve.steps[1:][np.diff(curve.sessions) != 0].astype(float),
         "line": _lines(context, curve),
     }
+
+
+def _planned(curve: Curve, interval: float | None) -> Steps:
+    """The steps at which the settings plan a checkpoint; none for an interval that is shorter than that of the points."""
+    if interval is None or interval <= float(np.median(np.diff(curve.steps))):
+        return np.empty(0)
+    return np.arange(interval, float(curve.steps[-1]) + 1, interval)
 
 
 def _lines(context: Context, curve: Curve) -> Steps:

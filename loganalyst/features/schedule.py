@@ -2,11 +2,15 @@
 
 import numpy as np
 
+from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature, Witness
 
 ROLE = "learning_rate"
 MIN_POINTS_BEFORE_CUT = 5  # losses before a cut of the rate for a level
+MIN_EQUAL_CUTS, MAX_UNEVEN = 3, 1.5  # cuts at equal distances, and how much these may differ
+MIN_EVALUATIONS, MIN_STALL_CUTS = 4, 2  # to see that a rate follows the held-out loss
+CUT = 0.3  # share of the rate that a cut removes
 
 FEATURES = (
     Feature("lr_metric", "text", "", "name of the learning rate", ROLE),
@@ -27,6 +31,8 @@ FEATURES = (
     Feature("lr_at_divergence_share", "float", "share", "rate as a share of its peak where the training loss diverged or became non-finite", ROLE),
     Feature("lr_cut_at_share", "float", "share", "position in the run of the first sudden cut of the rate by 30 % or more (0 = start, 1 = end)", ROLE),
     Feature("lr_cut_gain_share", "float", "share", "share of the fall of the training loss that came after this cut", ROLE),
+    Feature("lr_cut_interval", "float", "steps", "steps between neighbouring cuts of the rate by 30 % or more, if there are three or more at equal distances and the rate is constant between them", ROLE),
+    Feature("lr_cut_on_stall", "bool", "", "each of two or more cuts follows an evaluation that did not improve, and evaluations that improved were followed by none", ROLE),
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
     Feature("optimizer_is_sgd", "bool", "", "the config names SGD (false: another optimiser, or none)", "learning_rate"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
@@ -111,15 +117,44 @@ def _jump(curve: Curve, jumps: tuple[int, ...], rise: float | None) -> Computed:
 def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
     """The share of the fall of the training loss that came after the first sudden cut of the rate."""
     losses = context.with_role("train_loss")
+    counted: Computed = {
+        "lr_cut_interval": _interval(curve),
+        "lr_cut_on_stall": _on_stall(context, curve),
+    }
     if not drops or not losses or curve.steps[-1] <= curve.steps[0]:
-        return {}
-    out: Computed = {"lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))}
+        return counted
+    out: Computed = counted | {
+        "lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))
+    }
     before = losses[0].values[losses[0].steps < drops[0]]
     first, cut, last = first_level(before), last_level(before), last_level(losses[0].values)
     if before.size >= MIN_POINTS_BEFORE_CUT and first is not None and cut is not None and last is not None:
         share = ratio(cut - last, first - last) if first > last else None
         out["lr_cut_gain_share"] = (share, Witness(curve.metric, drops[0], curve.source))
     return out
+
+
+def _interval(curve: Curve) -> float | None:
+    """The steps between cuts; None for fewer than three, for unequal distances, or for a rate that moves between them."""
+    x = curve.values
+    cut = x[1:] < (1 - CUT) * x[:-1]
+    between = np.diff(curve.steps[1:][cut])
+    if between.size < MIN_EQUAL_CUTS - 1 or between.max() > MAX_UNEVEN * between.min():
+        return None
+    return float(np.median(between)) if np.allclose(x[1:][~cut], x[:-1][~cut], rtol=1e-3, atol=0) else None
+
+
+def _on_stall(context: Context, curve: Curve) -> bool | None:
+    """Whether the rate is cut only after evaluations without an improvement, as by ReduceLROnPlateau."""
+    held_out = next((c for c in context.with_role("val_loss") if c.values.size >= MIN_EVALUATIONS), None)
+    if held_out is None or not np.isfinite(held_out.values).all():
+        return None
+    steps, rate_steps = (axes.common_axis(curve, held_out, context.with_role("epoch"))[i] for i in (1, 0))
+    improved = held_out.values < np.minimum.accumulate(np.append(np.inf, held_out.values[:-1]))
+    at = np.maximum(np.searchsorted(rate_steps, steps, side="right") - 1, 0)
+    after = np.append(curve.values[at[1:]], curve.values[-1])
+    cut = after < (1 - CUT) * curve.values[at]
+    return bool(cut.sum() >= MIN_STALL_CUTS and improved.sum() >= MIN_STALL_CUTS and not (cut & improved).any())
 
 
 def _at_trouble(context: Context, curve: Curve, peak: float | None) -> Value:

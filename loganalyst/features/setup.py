@@ -1,7 +1,10 @@
 """Features of the config: optimiser, batches, model and data."""
 
+import re
+
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.model import Feature
+from loganalyst.patterntraits import having
 
 FEATURES = (
     Feature("config_batch", "float", "samples", "samples per update: the global batch size, otherwise batch size times gradient accumulation", "config"),
@@ -12,7 +15,7 @@ FEATURES = (
     Feature("config_dropout", "float", "share", "share of units dropped in training", "config"),
     Feature("config_warmup", "float", "", "warm-up in steps, or below 1 as a share of the run (0 = none)", "config"),
     Feature("config_epochs", "float", "epochs", "planned passes over the data", "config"),
-    Feature("config_shuffle", "bool", "", "the training data is shuffled", "config"),
+    Feature("config_shuffle", "bool", "", "the training data is shuffled, by the config or a line of the log", "config"),
     Feature("config_same_data", "bool", "", "training data and held-out data have the same path", "config"),
     Feature("config_data", "text", "", "path or name of the training data", "config"),
     Feature("config_lora_rank", "float", "", "rank of the LoRA adapters", "config"),
@@ -28,7 +31,7 @@ FEATURES = (
 EPOCH_KEYS = ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs")
 _NUMBERS = {
     "config_beta2": ("adam_beta2", "beta2", "b2", "betas.1"),
-    "config_epsilon": ("adam_epsilon", "adam_eps", "optimizer.eps", "optim.eps"),
+    "config_epsilon": ("adam_epsilon", "adam_eps", "adamw_eps", "optimizer.eps", "optim.eps", "opt_eps"),
     "config_weight_decay": ("weight_decay", "wd", "l2"),
     "config_dropout": ("dropout", "dropout_rate", "drop_rate", "p_dropout", "hidden_dropout_prob"),
     "config_warmup": ("warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_ratio", "warmup", "warmup_epochs"),
@@ -48,6 +51,10 @@ _VOCABULARY = ("padded_vocab_size", "vocab_size", "n_vocab")
 _TRAIN = ("train_file", "train_data", "train_path", "train_dataset", "data.train", "train_dir", "train_set", "dataset")
 _HELD_OUT = ("validation_file", "val_file", "val_data", "val_path", "val_dataset", "data.val", "val_dir", "eval_file", "eval_data", "eval_dataset", "test_file", "val_set")  # fmt: skip
 RATE_OF_256 = 0.1  # usual SGD learning rate for 256 samples (Goyal et al. 2017, arXiv:1706.02677)
+_SHUFFLE = ("shuffle", "shuffle_train", "train_shuffle", "shuffle_data", "shuffle_dataset", "shuffle_training_data", "dataset_shuffle")  # fmt: skip
+_NO_SHUFFLE = ("no_shuffle", "disable_shuffle", "disable_shuffling", "sequential_sampling")
+# `val_dataloader.shuffle`, `test.shuffle`
+_OF_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:$|_)")
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -89,13 +96,26 @@ def _usual_rate(batch: float | None) -> float | None:
 
 
 def _data(context: Context) -> Computed:
-    train, held_out, shuffle = context.text(*_TRAIN), context.text(*_HELD_OUT), context.text("shuffle", "shuffle_train")
-    known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
+    train, held_out = context.text(*_TRAIN), context.text(*_HELD_OUT)
     return {
-        "config_shuffle": None if shuffle is None else known.get(shuffle.strip().lower()),
+        "config_shuffle": _shuffled(context),
         "config_same_data": None if train is None or held_out is None else train.strip() == held_out.strip(),
         "config_data": train,
     }
+
+
+def _shuffled(context: Context) -> bool | None:
+    """Whether the training data is shuffled. Settings of held-out data do not count."""
+    known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
+    for key, value in context.run.config.select("key", "value").drop_nulls().iter_rows():
+        *parents, name = key.lower().replace("-", "_").split(".")
+        if any(_OF_HELD_OUT.search(part) for part in (*parents, name)) or name not in (*_SHUFFLE, *_NO_SHUFFLE):
+            continue
+        found = known.get(value.strip().lower())
+        if found is not None:
+            return found != (name in _NO_SHUFFLE)
+    unshuffled = context.run.lines["pattern"].is_in(having("not_shuffled")).any()
+    return False if unshuffled else None
 
 
 def _embedding(context: Context, size: float | None) -> Computed:

@@ -1,7 +1,9 @@
 """Features of warnings in the job log that name a cause on their own."""
 
 import json
+import re
 
+import numpy as np
 import polars as pl
 
 from loganalyst.features.context import Computed, Context
@@ -12,20 +14,62 @@ NEEDS = "the job log (SLURM output, stdout or stderr)"
 FEATURES = (
     Feature("variance_warning_count", "int", "lines", "warnings that a variance or standard deviation was computed from too few values (0 = none found)", NEEDS),
     Feature("variance_warning_operation", "text", "", "operation that warned: var, std or another", NEEDS),
+    Feature("range_warning_count", "int", "lines", "lines that name a mathematical operation without a finite result (0 = none found)", NEEDS),
+    Feature("range_warning_operation", "text", "", "this operation on the first such line, in lower case: log, exp, divide, sqrt or another", NEEDS),
+    Feature("range_warning_losses_later", "int", "points", "finite training losses that the same file prints after this line and before the first non-finite loss", NEEDS),
+    Feature("inputs_too_long_count", "int", "lines", "warnings that an input is longer than the model allows (0 = none found)", NEEDS),
+    Feature("inputs_too_long_most", "int", "tokens", "length that the model allows, by the first of these warnings", NEEDS),
+    Feature("optimizer_state_lost_count", "int", "lines", "lines that say that the state of the optimiser was not restored (0 = none found)", NEEDS),
+    Feature("faulthandler_count", "int", "lines", "lines with which Python's faulthandler begins the stack of a crash (0 = none found)", NEEDS),
+    Feature("unshuffled_line_count", "int", "lines", "lines that say that the training data is not shuffled (0 = none found)", NEEDS),
 )  # fmt: skip
+# `LogBackward0` of PyTorch, `true_divide` of NumPy, `RealDiv` of TensorFlow
+_WRAPPED = re.compile(r"^(?:true_|floor_)|Backward\d*$")
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; not known if no job log was read."""
     if not any(s.format == "text" for s in context.run.sources):
         return {}
-    found = context.run.lines.filter(pl.col("pattern").is_in(having("too_few_values")))
+    out: Computed = {}
+    for name, trait in (
+        ("variance_warning", "too_few_values"),
+        ("range_warning", "out_of_range"),
+        ("inputs_too_long", "inputs_too_long"),
+        ("optimizer_state_lost", "optimizer_state_lost"),
+        ("unshuffled_line", "not_shuffled"),
+        ("faulthandler", "faulthandler_on"),
+    ):
+        out |= _counted(context, name, trait)
+    return out
+
+
+def _counted(context: Context, name: str, trait: str) -> Computed:
+    """The number of lines with a trait, and what the first of them names."""
+    found = context.run.lines.filter(pl.col("pattern").is_in(having(trait)))
+    if trait == "out_of_range":
+        found = found.filter(pl.col("captures").str.contains('"operation": ?"'))
     if not found.height:
-        return {"variance_warning_count": 0}
+        return {f"{name}_count": 0}
     first = found.row(0, named=True)
     witness = Witness(file=first["file"], line=first["line"], rank=first["rank"], node=first["node"])
-    operation = json.loads(first["captures"] or "{}").get("operation") or "var"
-    return {
-        "variance_warning_count": (found.height, witness),
-        "variance_warning_operation": (operation, witness),
-    }
+    said = json.loads(first["captures"] or "{}")
+    out: Computed = {f"{name}_count": (found.height, witness)}
+    if trait == "too_few_values":
+        out[f"{name}_operation"] = (said.get("operation") or "var", witness)
+    elif trait == "out_of_range":
+        out[f"{name}_operation"] = (_WRAPPED.sub("", said["operation"]).lower(), witness)
+        out[f"{name}_losses_later"] = _losses_later(context, witness)
+    elif trait == "inputs_too_long":
+        out[f"{name}_most"] = (int(said["most"]), witness)
+    return out
+
+
+def _losses_later(context: Context, said: Witness) -> int | None:
+    """The finite training losses between the line and the first non-finite one; None if they are in another file."""
+    curve = next((c for c in context.with_role("train_loss") if c.source == said.file), None)
+    if curve is None or said.line is None:
+        return None
+    broken = np.flatnonzero(~np.isfinite(curve.values))
+    end = int(broken[0]) if broken.size else curve.values.size
+    return int((curve.lines[:end] > said.line).sum())

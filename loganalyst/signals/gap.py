@@ -76,7 +76,8 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
         rise=_bounded((last - low) / noise),
         rise_ratio=None if ratio is None else _bounded(ratio),
     )
-    if tv.size < 2 or ts[-1] + median(np.diff(ts)) < vs[best]:  # the last value may come just before an evaluation
+    # the last evaluation may follow the last logged training loss by up to one logging interval
+    if tv.size < 2 or vs[best] > ts[-1] + median(np.diff(ts)):
         return alone
     curve = smooth(tv)
     at_best, at_end = float(np.interp(vs[best], ts, curve)), median(curve[-3:])

@@ -8,6 +8,7 @@ from loganalyst.diagnosis import advice, confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import answer, feature_table
 from loganalyst.diagnosis.rule import FixTemplate
+from loganalyst.diagnosis.rulesql import ask
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.model import Feature, FeatureValue, Fix
 
@@ -55,11 +56,26 @@ def judged(catalogue: Catalogue, rule: str, row: dict[str, FeatureValue]):  # ty
 
 def test_fixes_of_a_rule(catalogue: Catalogue) -> None:
     """All texts of a fix are filled."""
-    rule = catalogue.rules["lr-too-high"]
+    _, answers = judged(catalogue, "lr-too-high", {"lr_peak": 0.003, "lr_suggested": 0.001})
 
-    assert advice.fixes(rule, {"lr_peak": 0.003, "lr_suggested": 0.001}) == (
+    assert advice.fixes(catalogue.rules["lr-too-high"], answers) == (
         Fix("optimizer.lr 0.003 → 0.001", "no rise", "look again", "the data"),
     )
+
+
+@pytest.mark.parametrize(
+    ("row", "offered"), [({"lr_peak": 0.5}, 1), ({"lr_peak": 0.001}, 0), ({"train_loss_points": 3}, 1)]
+)
+def test_a_fix_is_left_out_where_its_condition_is_false(
+    catalogue: Catalogue, row: dict[str, FeatureValue], offered: int
+) -> None:
+    """A fix with a condition is offered where the condition holds or is not known."""
+    rule = catalogue.rules["lr-too-high"]
+    fix = replace(rule.fix[0], when=ask("lr_peak > 0.01", catalogue.declared))
+    known = replace(catalogue, rules={rule.id: replace(rule, fix=(fix,))})
+    _, answers = judged(known, rule.id, row)
+
+    assert len(advice.fixes(known.rules[rule.id], answers)) == offered
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,14 @@ FEWEST_RULES, FEWEST_RIVALS = 95, 3
 
 # symptoms with fewer rivals, and why; all others have three at least, which their evidence has to separate
 FEW = {
-    "other-nan": "the rules of a NaN in the training loss are for it as well",
+    "one-term-is-all": "a total that one term makes up has a wrong weight, or nothing learns at all",
+    "loss-excursion": "a loss that returns at once to its level shows that the weights were sound",
+    "pretrained-worse-than-guessing": "the weights were sound before, so the ids or the embedding are wrong",
+    "averaged-weights-apart": "the trained weights are sound, so the average is the matter",
+    "sawtooth": "only the order of the data repeats with the passes",
+    "optimizer-state-lost": "the line of the log names its cause",
     "val-nan": "the rules of a NaN in the training loss are for it as well",
     "divergence-in-log": "the line of the log names its cause",
-    "nan-in-log": "the line of the log names its cause",
     "learns-anew": "weights that are made anew, and nothing else, repeat the start",
     "held-back": "seen only where a rate was cut, so the rate is the matter",
     "term-drowned": "the weights of the terms are the matter",

@@ -1,7 +1,10 @@
 """The promises of fixes, asked of the run after the fix."""
 
+from dataclasses import replace
+
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.promises import expectations, symptoms
+from loganalyst.diagnosis.rulesql import ask
 from loganalyst.model import Features
 
 BEFORE = {"lr_peak": 0.03, "lr_suggested": 0.01}
@@ -26,6 +29,16 @@ def test_the_change_is_worded_with_the_values_of_the_run_before(catalogue: Catal
 
     assert "0.03" in found.change
     assert "0.5" not in found.change
+
+
+def test_a_change_that_was_not_offered_promises_nothing(catalogue: Catalogue) -> None:
+    """The condition of a fix is asked of the run before."""
+    rule = catalogue.rules["lr-too-high"]
+    fix = replace(rule.fix[0], when=ask("lr_peak > 0.1", catalogue.declared))
+    known = replace(catalogue, rules={rule.id: replace(rule, fix=(fix,))})
+
+    assert expectations(known, rule.id, BEFORE, Features({"lr_peak": 0.5})) == ()
+    assert len(expectations(known, rule.id, {"lr_peak": 0.5}, Features({}))) == 1
 
 
 def test_symptoms_are_seen_absent_or_not_known(catalogue: Catalogue) -> None:

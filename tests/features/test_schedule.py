@@ -55,3 +55,35 @@ def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Conte
         "config_clip": None,
         "config_precision": None,
     }
+
+
+def test_cuts_at_equal_distances(features_of: FeaturesOf) -> None:
+    """StepLR(30) that is called once a batch."""
+    rate = [0.1 ** (1 + i // 30) for i in range(150)]
+    found = features_of({"loss": [1.0] * 150, "lr": rate}).values
+
+    assert found["lr_cut_interval"] == 30.0
+
+
+def test_cuts_at_other_distances(features_of: FeaturesOf) -> None:
+    rate = [0.1] * 50 + [0.01] * 10 + [0.001] * 70 + [0.0001] * 20
+    found = features_of({"loss": [1.0] * 150, "lr": rate}).values
+
+    assert found["lr_cut_interval"] is None
+
+
+@pytest.mark.parametrize(
+    ("val", "on_stall"),
+    [
+        ([5.0, 4.0, 3.0, 3.1, 2.9, 3.0, 2.8], True),
+        ([5.0, 4.0, 3.0, 2.9, 2.8, 2.7, 2.6], False),
+    ],
+)
+def test_a_rate_that_is_cut_where_the_held_out_loss_stalls(
+    features_of: FeaturesOf, val: list[float], on_stall: bool
+) -> None:
+    """The rate is divided by 4 after the evaluations 3 and 5."""
+    rate = [20.0] * 4 + [5.0] * 2 + [1.25]
+    found = features_of({"loss": val, "val_loss": val, "lr": rate}).values
+
+    assert found["lr_cut_on_stall"] is on_stall

@@ -1,6 +1,7 @@
 """Features of the config: optimiser, batches, model and data."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -87,3 +88,23 @@ def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Conte
     values = setup.compute(context_of({"other": [1.0, 2.0, 3.0]}))
 
     assert values == dict.fromkeys(feature.name for feature in setup.FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("config", "shuffled"),
+    [
+        ({"shuffle": False}, False),
+        ({"data.train.shuffle": True}, True),
+        ({"val_dataloader.shuffle": False}, None),
+        ({"data.test.shuffle": False, "data.train.shuffle": True}, True),
+        ({"shuffle_eval": False, "train-shuffle": False}, False),
+        ({"no_shuffle": True}, False),
+        ({"disable_shuffling": False}, True),
+        ({"shuffle": "maybe"}, None),
+        ({}, None),
+    ],
+)
+def test_only_the_order_of_the_training_data_counts(
+    features_of: FeaturesOf, config: dict[str, Any], shuffled: bool | None
+) -> None:
+    assert features_of({"loss": [2.0, 1.0]}, config).values["config_shuffle"] is shuffled

@@ -82,6 +82,15 @@ def test_an_evaluation_just_after_the_last_training_value():
     assert gap([0, 10, 20, 30], [4.0, 3.0, 2.0, 1.0], [9, 19, 29, 49], [8.0, 6.0, 4.0, 2.0]).final_ratio is None
 
 
+def test_a_last_evaluation_after_the_last_training_loss():
+    """A loss logged every 10 steps ends at 1,590, and the best evaluation is at 1,599, the last step."""
+    found = gap(np.arange(0, 1600, 10), np.full(160, 0.5), np.arange(63, 1600, 64), np.linspace(90.0, 75.0, 25))
+
+    assert found.best_step == 1599
+    assert found.train_fall == 0.0
+    assert found.final_ratio == pytest.approx((75.0 + 15.0 / 24 - 0.5) / 0.5)
+
+
 def test_disjoint_steps_leave_training_unknown():
     """Without training at or after the best validation, nothing is known about training."""
     g = gap([0, 1, 2], [3.0, 2.0, 1.0], [10, 20, 30], [1.0, 0.5, 0.9])

@@ -1,0 +1,149 @@
+"""Features of single settings that name a cause on their own: discount, averaging, balancing, intervals, tokenizer."""
+
+import re
+from functools import cache
+
+from loganalyst.features.context import Computed, Context, last_level
+from loganalyst.model import Feature
+from loganalyst.rulefiles import Shape, Texts, ours
+
+FEATURES = (
+    Feature("config_gamma", "float", "", "discount of future rewards", "config"),
+    Feature("config_gae_lambda", "float", "", "lambda of the generalised advantage estimate", "config"),
+    Feature("config_reward_clip", "float", "", "bound at which rewards are clipped; 1 where only their sign is kept (0 = off)", "config"),
+    Feature("config_ema_decay", "float", "", "decay of the running average of the weights, per step", "config"),
+    Feature("ema_initial_share", "float", "share", "share of the initial weights in this average at the end of the run: decay to the power of the steps (NULL if the decay is warmed up)", "config"),
+    Feature("ema_gap_ratio", "float", "ratio", "last held-out loss of the averaged weights divided by that of the trained weights", "val_loss"),
+    Feature("ema_metric", "text", "", "name of the held-out loss of the averaged weights", "val_loss"),
+    Feature("config_router_balance", "float", "", "weight of the loss that balances the experts of a router (0 = off)", "config"),
+    Feature("config_step_size", "float", "", "calls of the schedule between two cuts of the rate, for a step decay", "config"),
+    Feature("config_save_steps", "float", "steps", "steps between two checkpoints", "config"),
+    Feature("config_tokenizer", "text", "", "name of the tokenizer", "config"),
+    Feature("config_model", "text", "", "name of the pretrained model", "config"),
+    Feature("config_tokenizer_differs", "bool", "", "the tokenizer belongs to another family of models than the pretrained model, by their names", "config"),
+)  # fmt: skip
+
+SAVE_KEYS = (
+    "save_steps", "save_interval", "save_every", "save_freq", "checkpoint_interval", "checkpoint_every",
+    "ckpt_interval", "ckpt_freq", "every_n_train_steps", "checkpointing_steps", "save_checkpoint_every",
+)  # fmt: skip
+_NUMBERS = {
+    "config_gae_lambda": ("gae_lambda", "gae_lam", "lambda_gae", "lambd", "lam", "gae_tau"),
+    "config_router_balance": (
+        "router_aux_loss_coef", "router_aux_loss_factor", "aux_loss_coef", "aux_loss_coeff", "moe_aux_loss_coeff",
+        "moe_aux_loss_coef", "aux_loss_weight", "aux_loss_alpha", "load_balance_loss_weight", "load_balancing_loss_weight",
+        "load_balance_coef", "balance_loss_weight", "moe_loss_weight", "lb_loss_weight",
+    ),
+    "config_step_size": ("step_size", "lr_step_size", "lr_decay_every", "decay_every"),
+    "config_save_steps": SAVE_KEYS,
+}  # fmt: skip
+_DISCOUNT = ("discount", "discount_factor", "discount_rate", "reward_discount", "gamma")
+_OF_ANOTHER_GAMMA = re.compile(r"sched|lr|loss|focal|optim")  # `lr_scheduler.gamma`, `focal_loss.gamma`
+_CLIPPED_REWARD = (
+    "clip_reward",
+    "clip_rewards",
+    "reward_clip",
+    "reward_clipping",
+    "reward_clip_range",
+    "cliprange_reward",
+)
+_EMA = ("ema_decay", "ema.decay", "ema_rate", "ema.rate", "model_ema_decay", "ema.beta", "ema_beta", "decay_ema")
+_EMA_WARMUP = ("ema_warmup", "ema_warmup_steps", "use_ema_warmup", "model_ema_warmup", "ema_power", "ema_inv_gamma", "ema.power", "ema.inv_gamma")  # fmt: skip
+_BALANCED_BY_BIAS = ("moe_router_enable_expert_bias", "expert_bias", "router_bias_update_speed", "bias_update_speed", "bias_update_factor", "aux_loss_free")  # fmt: skip
+_TOKENIZER = ("tokenizer_name_or_path", "tokenizer_name", "tokenizer_path", "tokenizer_id", "tokenizer.name", "tokenizer.path", "tokenizer")  # fmt: skip
+_MODEL = ("model_name_or_path", "base_model_name_or_path", "pretrained_model_name_or_path", "base_model", "model_name", "model.name", "model.path", "model_id", "pretrained")  # fmt: skip
+_OFF = ("", "false", "no", "none", "null", "0", "off")
+_AVERAGED = re.compile(r"(?:^|[/_.\-])ema(?=$|[/_.\-])[/_.\-]?", re.IGNORECASE)  # `val/loss_ema`, `ema_val_loss`
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; what the config does not name is not known."""
+    numbers = {name: context.number(*keys) for name, keys in _NUMBERS.items()}
+    if _is_set(context, *_BALANCED_BY_BIAS):
+        numbers["config_router_balance"] = None  # a bias balances the experts instead
+    decay, model = context.number(*_EMA), context.text(*_MODEL)
+    tokenizer = context.text(*_TOKENIZER)
+    return {
+        **numbers,
+        "config_gamma": _discount(context),
+        "config_reward_clip": _reward_clip(context),
+        "config_ema_decay": decay,
+        "ema_initial_share": _initial_share(context, decay),
+        **_averaged(context),
+        "config_tokenizer": tokenizer,
+        "config_model": model,
+        "config_tokenizer_differs": _differ(tokenizer, model),
+    }
+
+
+def _is_set(context: Context, *keys: str) -> bool:
+    """Whether one of the settings is given and not switched off."""
+    return (context.text(*keys) or "").strip().lower() not in _OFF
+
+
+def _discount(context: Context) -> float | None:
+    """The discount of rewards. The gamma of a schedule, a loss or an optimiser is another one."""
+    for key, number in context.run.config.select("key", "number").drop_nulls().iter_rows():
+        *parents, name = key.lower().split(".")
+        if name in _DISCOUNT and not any(_OF_ANOTHER_GAMMA.search(part) for part in parents):
+            return float(number)
+    return None
+
+
+def _reward_clip(context: Context) -> float | None:
+    """The bound; `true` keeps only the sign of a reward."""
+    said = context.text(*_CLIPPED_REWARD)
+    if said is None:
+        return None
+    number = context.number(*_CLIPPED_REWARD)
+    return 0.0 if said.strip().lower() in _OFF else 1.0 if number is None else abs(number)
+
+
+def _initial_share(context: Context, decay: float | None) -> float | None:
+    """The share of the first weights that a running average still holds after the steps of the training loss."""
+    losses = context.with_role("train_loss")
+    if decay is None or not 0 < decay < 1 or not losses or _is_set(context, *_EMA_WARMUP):
+        return None
+    return float(decay ** max(int(losses[0].steps[-1]), 1))
+
+
+def _averaged(context: Context) -> Computed:
+    """The held-out loss of averaged weights, compared with its twin of the trained weights."""
+    held_out = context.with_role("val_loss", "val_loss_component")
+    plain = {c.metric: c for c in held_out if not _AVERAGED.search(c.metric)}
+    for curve in (c for c in held_out if _AVERAGED.search(c.metric)):
+        name = _AVERAGED.sub("", curve.metric)
+        twin = next((c for metric, c in plain.items() if _letters(metric) == _letters(name)), None)
+        averaged, raw = last_level(curve.values), twin and last_level(twin.values)
+        if averaged is not None and raw:
+            return {"ema_gap_ratio": averaged / raw, "ema_metric": curve.metric}
+    return {}
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _differ(tokenizer: str | None, model: str | None) -> bool | None:
+    """Whether the names are of different families; None where one of them is of no known family."""
+    of_tokenizer, of_model = _families(tokenizer), _families(model)
+    return of_tokenizer.isdisjoint(of_model) if of_tokenizer and of_model else None
+
+
+def _families(name: str | None) -> frozenset[str]:
+    """The families in the last part of a name or path, with those that share a tokenizer with them."""
+    last = (name or "").rstrip("/").rsplit("/", 1)[-1].lower()
+    known = _known_families()
+    found = {f for f in known.families if re.search(rf"(?:^|[^a-z]){f}(?![a-z])", last)}
+    return frozenset(found.union(*(group for group in known.alike if not found.isdisjoint(group))))
+
+
+class _Families(Shape, frozen=True):
+    families: Texts
+    alike: tuple[Texts, ...]
+
+
+@cache
+def _known_families() -> _Families:
+    """The families of `rules/tokenizers.yaml`."""
+    return ours("tokenizers.yaml", _Families)
