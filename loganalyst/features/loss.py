@@ -23,6 +23,7 @@ from loganalyst.signals.standarderror import since_z, whole_z
 
 ROLE = "train_loss"
 MIN_SHAPE_POINTS = 4
+MIN_LEVEL = 0.05  # of the first level: lower levels count as that much
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
@@ -189,17 +190,18 @@ def _levels(curve: Curve, step: float) -> Computed:
 
 
 def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float, step: float) -> Value:
-    """Largest value after the first fifth relative to the median of the 10 values on each side.
+    """Largest value after the first fifth relative to the median of a twentieth of the values around it (21 at least).
 
-    Only for losses that are never negative. Levels below a hundredth of the `first` count as that much, because
+    Only for losses that are never negative. Levels below a twentieth of the `first` count as that much, because
     relative to almost nothing every value is large. Values that were rounded to a `step` count as far apart as they
     at least were.
     """
     x = curve.values[finite]
     if x.min() < 0 or x.size < 30 or first <= 0:
         return None
-    after = max(x.size // 5 - 10, 0)
-    local = pl.Series(x[after:]).rolling_median(21)[20:].to_numpy()
-    ratios = (x[after + 10 : -10] - step / 2) / np.maximum(local + step / 2, 0.01 * first)
+    half = max(10, x.size // 40)
+    after = max(x.size // 5 - half, 0)
+    local = pl.Series(x[after:]).rolling_median(2 * half + 1)[2 * half :].to_numpy()
+    ratios = (x[after + half : -half] - step / 2) / np.maximum(local + step / 2, MIN_LEVEL * first)
     top = int(np.argmax(ratios))
-    return float(ratios[top]), witness_at(curve, int(finite[after + top + 10]))
+    return float(ratios[top]), witness_at(curve, int(finite[after + top + half]))
