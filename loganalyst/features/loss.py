@@ -13,6 +13,7 @@ from loganalyst.features.context import (
     event_features,
     first_level,
     logged_near,
+    lowest_index,
     median,
     minus,
     ratio,
@@ -29,8 +30,9 @@ FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
     Feature("train_loss_last", "float", "loss", "last level of the training loss", ROLE),
-    Feature("train_loss_best", "float", "loss", "value where the smoothed loss is lowest", ROLE),
-    Feature("train_loss_best_step", "int", "step", "step at which the smoothed loss is lowest", ROLE),
+    Feature("train_loss_best", "float", "loss", "lowest logged value", ROLE),
+    Feature("train_loss_best_step", "int", "step", "step of the lowest logged value", ROLE),
+    Feature("train_loss_best_share", "float", "share", "position in the run at which the smoothed loss is lowest (0 = start, 1 = end)", ROLE),
     *event_features("train_loss_nonfinite", "run of NaN or infinite training losses", ROLE),
     Feature("train_loss_nonfinite_metric", "text", "", "training loss with the most NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
@@ -42,7 +44,7 @@ FEATURES = (
     *event_features("train_loss_divergence", "sustained rise of the training loss above its best level, up to the end", ROLE),
     Feature("train_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", ROLE),
     Feature("train_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", ROLE),
-    Feature("train_loss_rise_z", "float", "standard errors", "change from the tenth around the lowest level to the last tenth, in standard errors", ROLE),
+    Feature("train_loss_rise_z", "float", "standard errors", "change from the twentieth around the lowest level to the last tenth, in standard errors", ROLE),
     *event_features("train_loss_spike", "single upward excursion of the training loss", ROLE),
     Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points divided by its local level (losses that are never negative)", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
@@ -107,13 +109,15 @@ def _nonfinite(curve: Curve) -> Computed:
 
 def _shape(context: Context, curve: Curve) -> Computed:
     shape = context.shape(curve)
-    best = witness_at(curve, shape.best_index)
+    lowest = lowest_index(curve.values)
+    best = witness_at(curve, lowest)
     first, finite = first_level(curve.values), curve.values[np.isfinite(curve.values)]
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
         "train_loss_last": logged_near(curve.values, shape.last),
-        "train_loss_best": (None if shape.best_index is None else float(curve.values[shape.best_index]), best),
+        "train_loss_best": (None if lowest is None else float(curve.values[lowest]), best),
         "train_loss_best_step": (best.step, best),
+        "train_loss_best_share": _place(curve, shape.best_index),
         "train_loss_rise_ratio": shape.rise_ratio,
         "train_loss_rise_noise": shape.rise_from_best,
         "train_loss_rise_z": since_z(curve.values, shape.best_index),
@@ -136,6 +140,11 @@ def _shape(context: Context, curve: Curve) -> Computed:
             "train_loss_drop_error": _drop_error(shape.noise, first, finite.size),
         }),
     }  # fmt: skip
+
+
+def _place(curve: Curve, index: int | None) -> float | None:
+    """The position of a point between the first step (0) and the last (1)."""
+    return None if index is None else ratio(curve.steps[index] - curve.steps[0], curve.steps[-1] - curve.steps[0])
 
 
 def _drop_error(noise: float | None, first: float | None, points: int) -> float | None:
