@@ -242,11 +242,11 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
 
 
 def _limited(judged: Judged, answers: Answers) -> Judged:
-    """The rule with its confidence lowered to the limits of what is not sure about the run, and why."""
+    """The rule with its confidence lowered to the lowest limit of what is not sure about the run, and why."""
     known = (limit(judged.rule, answers.values), _restated(judged))
     limits = [found for found in known if found and found.highest < judged.confidence]
     lowest = min((found.highest for found in limits), default=judged.confidence)
-    return replace(judged, confidence=lowest, limits=(*judged.limits, *(found.why for found in limits)))
+    return replace(judged, confidence=lowest, limits=(*judged.limits, *(f.why for f in limits if f.highest == lowest)))
 
 
 def _restated(judged: Judged) -> Limit | None:

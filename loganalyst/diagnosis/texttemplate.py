@@ -104,7 +104,8 @@ def relative(share: float, form: str) -> str:
     if form == "of":
         return f"{percent} of" if share <= MAX_PERCENT else f"{factor} times"
     if form == "fell":
-        return f"rose to {factor} times its first level" if size > MAX_PERCENT else f"{'rose' if size > 0 else 'fell'} by {percent}"
+        moved = "rose" if size > 0 else "fell"
+        return f"rose to {factor} times its first level" if size > MAX_PERCENT else f"{moved} by {percent}"
     return f"{factor} times" if size > MAX_PERCENT else f"{percent} {'above' if size >= 0 else 'below'}"
 
 

@@ -24,6 +24,7 @@ from loganalyst.signals.standarderror import since_z, whole_z
 
 ROLE = "train_loss"
 MIN_SHAPE_POINTS = 4
+MIN_SHARE_POINTS = 3  # values of which a share means something
 MIN_LEVEL = 0.05  # of the first level: lower levels count as that much
 
 FEATURES = (
@@ -36,7 +37,8 @@ FEATURES = (
     *event_features("train_loss_nonfinite", "run of NaN or infinite training losses", ROLE),
     Feature("train_loss_nonfinite_metric", "text", "", "training loss with the most NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
-    Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
+    Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite (at least three values)", ROLE),
+    Feature("train_loss_last_finite_step", "int", "step", "step of the last finite value before the first NaN", ROLE),
     Feature("train_loss_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
     Feature("train_loss_finite_before", "int", "points", "finite values before the first non-finite one", ROLE),
     Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN, divided by the upper end (90 %) of those before (at most 1: no rise)", ROLE),
@@ -90,7 +92,7 @@ def _nonfinite(curve: Curve) -> Computed:
     bad = ~np.isfinite(curve.values)
     out: Computed = {
         "train_loss_nonfinite_runs": int(np.count_nonzero(np.diff(bad.astype(np.int8), prepend=0) == 1)),
-        "train_loss_nonfinite_share": float(bad.mean()),
+        "train_loss_nonfinite_share": float(bad.mean()) if bad.size >= MIN_SHARE_POINTS else None,
         "train_loss_ends_nonfinite": bool(bad[-1]),
     }
     if not bad.any():
@@ -99,6 +101,8 @@ def _nonfinite(curve: Curve) -> Computed:
     before = curve.values[:onset]
     out["train_loss_nonfinite_metric"] = (curve.metric, witness_at(curve, onset))
     out["train_loss_finite_before"] = (onset, witness_at(curve, onset))
+    if onset:
+        out["train_loss_last_finite_step"] = (witness_at(curve, onset - 1).step, witness_at(curve, onset - 1))
     if onset >= 8:
         usual = float(np.quantile(before[-63:-3], 0.9))
         run_up = ratio(float(np.median(before[-3:])), usual) if usual > 0 else None

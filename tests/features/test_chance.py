@@ -18,7 +18,7 @@ def pinned(classes: int) -> list[float]:
 
 
 def test_a_loss_of_guessing(features_of: FeaturesOf) -> None:
-    """A loss pinned at ln K gives K, any other loss 0. K is that of the config or of an accuracy; else it is not known."""
+    """A loss pinned at ln K gives K, any other loss 0. Without a K from the config or an accuracy it is not known."""
     accuracy = [0.1] * 10
     assert features_of({"loss": pinned(10), "val_acc": accuracy}).values["train_loss_chance_classes"] == 10
     assert features_of({"loss": pinned(10)}, {"num_classes": 10}).values["train_loss_chance_classes"] == 10
