@@ -45,7 +45,6 @@ FEATURES = (
     Feature("train_loss_nonfinite_level_ratio", "float", "ratio", "last finite values before the first NaN, divided by the first level", ROLE),
     *event_features("train_loss_divergence", "sustained rise of the training loss above its best level, up to the end", ROLE),
     Feature("train_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", ROLE),
-    Feature("train_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", ROLE),
     Feature("train_loss_rise_z", "float", "standard errors", "change from the twentieth around the lowest level to the last tenth, in standard errors", ROLE),
     *event_features("train_loss_spike", "single upward excursion of the training loss", ROLE),
     Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points divided by its local level (losses that are never negative)", ROLE),
@@ -56,7 +55,6 @@ FEATURES = (
     Feature("train_loss_plateau_share", "float", "share", "share of the points that lie on the final plateau", ROLE),
     Feature("train_loss_drop_relative", "float", "share", "fall from first to last level as a share of the first level", ROLE),
     Feature("train_loss_start_ratio", "float", "ratio", "first finite value divided by the first level (the median of the first three values)", ROLE),
-    Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level, in units of the noise", ROLE),
     Feature("train_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third, in standard errors", ROLE),
     Feature("train_loss_drop_error", "float", "share", "standard error of the fall of a straight line fitted to all values, as a share of the first level", ROLE),
     Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points relative to the level in the middle", ROLE),
@@ -123,7 +121,6 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_best_step": (best.step, best),
         "train_loss_best_share": _place(curve, shape.best_index),
         "train_loss_rise_ratio": shape.rise_ratio,
-        "train_loss_rise_noise": shape.rise_from_best,
         "train_loss_rise_z": since_z(curve.values, shape.best_index),
         "train_loss_spike_recovered": shape.recovered,
         "train_loss_plateau_share": _flat_share(context, curve),
@@ -139,7 +136,6 @@ def _shape(context: Context, curve: Curve) -> Computed:
         **unless_late(curve, {
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
-            "train_loss_drop_noise": shape.drop,
             "train_loss_drop_z": minus(whole_z(curve.values)),
             "train_loss_drop_error": _drop_error(shape.noise, first, finite.size),
         }),
@@ -148,7 +144,9 @@ def _shape(context: Context, curve: Curve) -> Computed:
 
 def _place(curve: Curve, index: int | None) -> float | None:
     """The position of a point between the first step (0) and the last (1)."""
-    return None if index is None else ratio(curve.steps[index] - curve.steps[0], curve.steps[-1] - curve.steps[0])
+    if index is None:
+        return None
+    return ratio(float(curve.steps[index] - curve.steps[0]), float(curve.steps[-1] - curve.steps[0]))
 
 
 def _drop_error(noise: float | None, first: float | None, points: int) -> float | None:

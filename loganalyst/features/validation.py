@@ -72,7 +72,6 @@ FEATURES = (
     Feature("val_score_best", "float", "score", "highest value of the held-out score", "val_accuracy"),
     Feature("val_score_best_step", "int", "step", "step at which the held-out score was highest", "val_accuracy"),
     Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value as a share of the highest", "val_accuracy"),
-    Feature("val_score_fall_noise", "float", "noise", "highest smoothed value minus last level, in units of the noise", "val_accuracy"),
     Feature("val_score_gain_z", "float", "standard errors", "gain from the first tenth to the last third of the held-out score, in standard errors", "val_accuracy"),
     Feature("val_score_rose", "bool", "", "val_score_gain_z is above 3, and enough values are logged to know it", "val_accuracy"),
     Feature("val_loss_fell_far", "bool", "", "a held-out loss is logged, which fell by more than 30 % and ended within a tenth of its lowest level", "val_accuracy"),
@@ -205,7 +204,6 @@ def _scores(context: Context) -> Computed:
         "accuracy_gap": train_accuracy - last if accuracy and train_accuracy is not None else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
-        "val_score_fall_noise": context.shape(held_out[0]).rise_from_best,
     }
 
 
