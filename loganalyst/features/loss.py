@@ -2,13 +2,11 @@
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import (
     Computed,
     Context,
-    Value,
     event,
     event_features,
     first_level,
@@ -25,7 +23,6 @@ from loganalyst.signals.standarderror import since_z, whole_z
 ROLE = "train_loss"
 MIN_SHAPE_POINTS = 4
 MIN_SHARE_POINTS = 3  # values of which a share means something
-MIN_LEVEL = 0.05  # of the first level: lower levels count as that much
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
@@ -47,7 +44,6 @@ FEATURES = (
     Feature("train_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", ROLE),
     Feature("train_loss_rise_z", "float", "standard errors", "change from the twentieth around the lowest level to the last tenth, in standard errors", ROLE),
     *event_features("train_loss_spike", "single upward excursion of the training loss", ROLE),
-    Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points divided by its local level (losses that are never negative)", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
     *event_features("train_loss_periodic", "train of spikes at equal distances", ROLE),
     *event_features("train_loss_level_up", "lasting upward jump of the training loss", ROLE),
@@ -82,7 +78,7 @@ def compute(context: Context) -> Computed:
     out |= event("train_loss_nonfinite", True, context.findings_on("nonfinite", ROLE))
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
         out |= event(f"train_loss_{name}", len(curve.values) >= MIN_SHAPE_POINTS, context.findings_on(name, ROLE))
-    out |= _nonfinite(worst) | _shape(context, curve) | _levels(curve, context.quantum(curve))
+    out |= _nonfinite(worst) | _shape(context, curve) | _levels(curve)
     return out
 
 
@@ -182,7 +178,7 @@ def _flat_share(context: Context, curve: Curve) -> float | None:
     return 1 - min(onsets) / len(curve.values) if onsets else 0.0
 
 
-def _levels(curve: Curve, step: float) -> Computed:
+def _levels(curve: Curve) -> Computed:
     finite = np.flatnonzero(np.isfinite(curve.values))
     if finite.size < 8:
         return {}
@@ -196,23 +192,4 @@ def _levels(curve: Curve, step: float) -> Computed:
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
-        "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first, step),
     }
-
-
-def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float, step: float) -> Value:
-    """Largest value after the first fifth relative to the median of a twentieth of the values around it (21 at least).
-
-    Only for losses that are never negative. Levels below a twentieth of the `first` count as that much, because
-    relative to almost nothing every value is large. Values that were rounded to a `step` count as far apart as they
-    at least were.
-    """
-    x = curve.values[finite]
-    if x.min() < 0 or x.size < 30 or first <= 0:
-        return None
-    half = max(10, x.size // 40)
-    after = max(x.size // 5 - half, 0)
-    local = pl.Series(x[after:]).rolling_median(2 * half + 1)[2 * half :].to_numpy()
-    ratios = (x[after + half : -half] - step / 2) / np.maximum(local + step / 2, MIN_LEVEL * first)
-    top = int(np.argmax(ratios))
-    return float(ratios[top]), witness_at(curve, int(finite[after + top + half]))

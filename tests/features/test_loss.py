@@ -109,16 +109,6 @@ def test_a_lone_low_value_is_the_best_but_not_the_best_level(features_of: Featur
     assert row["train_loss_best_share"] == pytest.approx(0.8, abs=0.03)
 
 
-def test_a_burst_of_many_values_is_no_level_of_its_own(features_of: FeaturesOf) -> None:
-    """Twelve batches of four times the loss among 1,000; after a fall to a hundredth, spikes count by the fall."""
-    flat, low = np.full(1000, 1.5), np.full(1000, 0.01)
-    flat[600:612], low[0], low[1:100] = 6.0, 1.0, np.linspace(1, 0.01, 99)
-    low[600] = 0.1
-
-    assert features_of({"loss": flat.tolist()}).values["train_loss_late_spike_ratio"] == pytest.approx(4.0)
-    assert features_of({"loss": low.tolist()}).values["train_loss_late_spike_ratio"] < 3
-
-
 @pytest.mark.parametrize(
     ("values", "share", "step"), [([NAN], None, None), ([3.0, NAN], None, 0), ([3.0, 2.0, NAN, NAN], 0.5, 1)]
 )
