@@ -14,7 +14,7 @@ from loganalyst.diagnosis import rolecap
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.kindcap import limit
-from loganalyst.diagnosis.rule import Calibration, Item, Rule, Scale
+from loganalyst.diagnosis.rule import Calibration, Item, Limit, Rule, Scale
 from loganalyst.model import Evidence, Verdict
 from loganalyst.thresholds import verdict_limit
 
@@ -194,13 +194,27 @@ def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
     # Of two equally likely candidates the one that explains more comes first, so that no circle arises. Odds above the
     # cap do not count: a consequence that is seen directly is always surer than a cause that is not.
     cap = verdict_limit("indirect_cap")
-    candidates.sort(key=lambda j: (-min(j.alone, cap), -len(ids & set(j.rule.explains)), j.rule.id))
+    # That a restated symptom is sure says nothing against a likely reason for it, so it comes after that reason.
+    sure = [j for j in candidates if j.alone >= verdict_limit("medium") and j.direct and not _restates(j)]
+    reasons = {id_ for j in sure for id_ in j.rule.explains}
+    candidates.sort(
+        key=lambda j: (
+            _restates(j) and j.rule.id in reasons,
+            -min(j.alone, cap),
+            -len(ids & set(j.rule.explains)),
+            j.rule.id,
+        )
+    )
     parents: dict[str, str] = {}
     for i, j in enumerate(candidates):
         above = next((c.rule.id for c in candidates[:i] if j.rule.id in c.rule.explains), None)
         if above is not None:
             parents[j.rule.id] = parents.get(above, above)
     return parents
+
+
+def _restates(judged: Judged) -> bool:
+    return judged.rule.restates_symptom
 
 
 def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
@@ -228,10 +242,18 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
 
 
 def _limited(judged: Judged, answers: Answers) -> Judged:
-    """The rule with its confidence lowered to the limits of what is not sure about the run, and why."""
-    limits = [found for found in (limit(judged.rule, answers.values),) if found and found.highest < judged.confidence]
+    """The rule with its confidence lowered to the lowest limit of what is not sure about the run, and why."""
+    known = (limit(judged.rule, answers.values), _restated(judged))
+    limits = [found for found in known if found and found.highest < judged.confidence]
     lowest = min((found.highest for found in limits), default=judged.confidence)
-    return replace(judged, confidence=lowest, limits=(*judged.limits, *(found.why for found in limits)))
+    return replace(judged, confidence=lowest, limits=(*judged.limits, *(f.why for f in limits if f.highest == lowest)))
+
+
+def _restated(judged: Judged) -> Limit | None:
+    """The highest confidence of a cause that only restates its symptom; None for the words of a log, and for others."""
+    if not judged.rule.restates_symptom or judged.scale == "logs":
+        return None
+    return Limit(verdict_limit("restated_cap"), "it says what happened, not why")
 
 
 def rivals(a: Judged, b: Judged) -> bool:

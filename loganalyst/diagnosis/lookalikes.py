@@ -13,6 +13,7 @@ from loganalyst.diagnosis.confidence import Judged, odds
 from loganalyst.diagnosis.evidence import Answers, first_known
 from loganalyst.diagnosis.rule import NoteRule
 from loganalyst.model import Rival
+from loganalyst.thresholds import verdict_limit
 
 __all__ = ["rivals"]
 
@@ -20,13 +21,16 @@ MAX_RIVALS = 3
 
 
 def rivals(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], sure: float) -> tuple[Rival, ...]:
-    """The likeliest causes that the run's doubting notes name; `sure` is the probability that the run is healthy."""
+    """The likeliest causes that the run's doubting notes name, if probable enough to be listed; `sure` is the
+    probability that the run is healthy.
+    """
     doubts = [note for note in catalogue.notes.values() if note.doubt and answers.notes[note.id]]
     named = dict.fromkeys(id_ for note in doubts for id_ in note.perhaps)
     open_ = [j for id_, j in judged.items() if id_ in named and j.verdict != "not_applicable"]
     left = (1 - sure) / (1 + sum(odds(j.alone) for j in open_))
     likeliest = sorted(open_, key=lambda j: (-j.alone, j.rule.id))[:MAX_RIVALS]
-    return tuple(_rival(j, left * odds(j.alone), doubts, answers, catalogue) for j in likeliest)
+    probable = [(j, p) for j in likeliest if (p := left * odds(j.alone)) >= verdict_limit("listed")]
+    return tuple(_rival(j, p, doubts, answers, catalogue) for j, p in probable)
 
 
 def _rival(judged: Judged, p: float, doubts: Sequence[NoteRule], answers: Answers, catalogue: Catalogue) -> Rival:

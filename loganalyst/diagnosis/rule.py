@@ -96,7 +96,8 @@ class RuleTest:
 class Rule:
     """One possible cause. The fields are those of its file.
 
-    `kinds` are the kinds of training that can have it (empty: all), `excluded_kinds` those that cannot.
+    `kinds` are the kinds of training that can have it (empty: all), `excluded_kinds` those that cannot. One that
+    `restates_symptom` says what is visible, and gives no reason.
     """
 
     id: str
@@ -124,6 +125,7 @@ class Rule:
     references: tuple[str, ...] = ()
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
+    restates_symptom: bool = False
 
     @property
     def asks(self) -> tuple[Ask, ...]:

@@ -101,6 +101,7 @@ class RuleEntry(Shape, frozen=True):
     references: tuple[Text, ...] = ()
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
+    restates_symptom: bool = False
 
 
 class _Symptom(Shape, frozen=True):

@@ -14,6 +14,10 @@ MAX_DIGITS = 6  # numbers below a million show all their digits
 SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text": "value"}
 _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
+MAX_PERCENT = 3.0  # shares above 300 % are shown as factors
+# Formats of a float that is a share of something, and what 0.4 and 7.6 are in them.
+# above: `40 % above`, `8.6 times`; below: `40 % below`; of: `40 % of`, `7.6 times`; fell: `fell by 40 %`
+RELATIVE = ("above", "below", "of", "fell")
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) ->
     dtype = declared[name].dtype
     try:
         fits = _SPEC.fullmatch(spec) is not None and (not spec or dtype in ("float", "int"))
-        fits = fits or (spec == RANKS and dtype == "text")
+        fits = fits or (spec == RANKS and dtype == "text") or (spec in RELATIVE and dtype == "float")
         show(SAMPLES[dtype], spec if fits else "")
     except ValueError:
         fits = False
@@ -76,8 +80,33 @@ def show(value: FeatureValue, spec: str = "") -> str:
         line = " ".join(value.split())
         line = f"rank{'' if line.isdecimal() else 's'} {line}" if spec == RANKS else line
         return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
+    if spec in RELATIVE and isinstance(value, (int, float)):
+        return relative(value, spec)
     spec = spec or ("," if isinstance(value, int) else ".4g")
     return _plain(format(value, spec), all_digits=not spec.endswith("e"))
+
+
+def relative(share: float, form: str) -> str:
+    """A share in one of the forms RELATIVE: in per cent up to 300 %, else as a factor.
+
+    >>> from loganalyst.diagnosis.texttemplate import relative
+    >>> relative(0.4, "above"), relative(7.63, "above"), relative(-0.19, "above")
+    ('40 % above', '8.63 times', '19 % below')
+    >>> relative(0.4, "of"), relative(146.75, "of")
+    ('40 % of', '147 times')
+    >>> relative(0.045, "fell"), relative(-0.045, "fell"), relative(-2.7, "fell"), relative(-11053.4, "fell")
+    ('fell by 4.5 %', 'rose by 4.5 %', 'rose by 270 %', 'rose to 11,054 times its first level')
+    """
+    size = -share if form in ("below", "fell") else share
+    percent = _plain(format(abs(share), ".0%" if abs(share) >= 0.1 else ".1%"), all_digits=True)
+    factor = _plain(format(share if form == "of" else 1 + size, ".3g"), all_digits=True)
+    factor = f"{share if form == 'of' else 1 + size:,.0f}" if abs(share) >= 1000 else factor
+    if form == "of":
+        return f"{percent} of" if share <= MAX_PERCENT else f"{factor} times"
+    if form == "fell":
+        moved = "rose" if size > 0 else "fell"
+        return f"rose to {factor} times its first level" if size > MAX_PERCENT else f"{moved} by {percent}"
+    return f"{factor} times" if size > MAX_PERCENT else f"{percent} {'above' if size >= 0 else 'below'}"
 
 
 def _plain(text: str, *, all_digits: bool) -> str:

@@ -4,12 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
+from loganalyst.features.validation import share
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("config_classes", "int", "classes", "largest number of classes or tokens in the config", "config"),
-    Feature("train_loss_chance_classes", "int", "classes", "K if the training loss ends pinned at ln K, the loss of guessing among K classes (K: 2 to 20, 100, 1000, or from the config); 0 otherwise", "train_loss"),
+    Feature("train_loss_chance_classes", "int", "classes", "K if the training loss ends pinned at ln K, the loss of guessing among K classes; 0 otherwise (K: from the config, or one at whose 1/K an accuracy ends; not known without such a K)", "train_loss"),
     Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
     Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
     Feature("train_loss_floor", "float", "loss", "lowest possible cross-entropy with the label smoothing and the classes of the config", "config"),
@@ -19,6 +20,7 @@ FEATURES = (
 
 SMALL_CLASS_COUNTS = tuple(range(2, 21))  # tried if the config names none
 DATASET_CLASS_COUNTS = (100, 1000)  # of common data sets; they count only if the loss also begins at ln K
+MIN_SCORE_POINTS = 3  # values of an accuracy at chance
 CLASS_KEYS = (
     "num_classes",
     "n_classes",
@@ -66,7 +68,9 @@ def _loss(context: Context, configured: list[int]) -> Computed:
     if not curves:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]
-    out: Computed = {"train_loss_chance_classes": _pinned_classes(x, configured)} if x.size >= MIN_LOSS_POINTS else {}
+    known = [*configured, *_classes_of_accuracies(context)]
+    pinned = x.size >= MIN_LOSS_POINTS and known
+    out: Computed = {"train_loss_chance_classes": _pinned_classes(x, known, configured)} if pinned else {}
     if configured and not context.with_role("loss_component"):  # a sum of terms is no cross-entropy
         chance = float(np.log(max(configured)))
         out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), witness_at(curves[0]))
@@ -74,8 +78,19 @@ def _loss(context: Context, configured: list[int]) -> Computed:
     return out
 
 
-def _pinned_classes(x: NDArray[np.float64], configured: list[int]) -> int:
-    """K if the median of the last 30 % and half of its values lie near ln K, otherwise 0.
+def _classes_of_accuracies(context: Context) -> list[int]:
+    """Each common K at whose 1/K an accuracy ends: the median of its last 30 % is near 1/K."""
+    found = []
+    for curve in context.with_role("val_accuracy", "train_accuracy"):
+        shares = share(curve)[np.isfinite(curve.values)]
+        if shares.size >= MIN_SCORE_POINTS:
+            level, near = float(np.median(shares[int(0.7 * shares.size) :])), feature_limit("chance_accuracy_share")
+            found += [k for k in (*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS) if abs(level * k - 1) < near]
+    return found
+
+
+def _pinned_classes(x: NDArray[np.float64], known: list[int], configured: list[int]) -> int:
+    """K if the median of the last 30 % and half of its values lie near ln K, for a `known` K; otherwise 0.
 
     An untrained model guesses, so a loss that came down to ln K step by step does not count. A loss counts if it began
     at ln K and never left it, or began there and lost what it had learned. It also counts if it reached ln K within the
@@ -83,7 +98,7 @@ def _pinned_classes(x: NDArray[np.float64], configured: list[int]) -> int:
     """
     n = x.size
     tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 10 : max(n // 5, 2)]))
-    classes = np.array([*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS, *configured])
+    classes = np.array(known)
     level = float(np.median(tail))
     k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
     chance = float(np.log(k))

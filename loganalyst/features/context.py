@@ -21,6 +21,7 @@ from loganalyst.model import TRAINING_KINDS, Curve, Feature, FeatureValue, Run, 
 from loganalyst.signals import Convergence, Gap, Schedule, Shape
 from loganalyst.thresholds import feature_limit, verdict_limit
 
+MIN_TAIL_POINTS = 5  # values of the last tenth that have a level
 MAX_RANKED_VALUES = 200  # values that Kendall's tau compares pair by pair; of longer series every k-th is taken
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
@@ -272,12 +273,20 @@ def last_level(values: NDArray[np.float64]) -> float | None:
 
 
 def logged_near(values: NDArray[np.float64], level: float | None) -> float | None:
-    """The latest logged value of the last tenth that is nearest to a `level` of it, because reports show logged values."""
+    """The latest logged value of the last tenth that is nearest to a `level` of it, because reports show logged values.
+
+    Fewer than MIN_TAIL_POINTS values have no level of their own: the last value stands for them.
+    """
     finite = values[np.isfinite(values)]
     if level is None or not finite.size:
         return level
     tail = finite[: -max(1, finite.size // 10) - 1 : -1]
-    return float(tail[np.argmin(np.abs(tail - level))])
+    return float(tail[np.argmin(np.abs(tail - level)) if tail.size >= MIN_TAIL_POINTS else 0])
+
+
+def lowest_index(values: NDArray[np.float64]) -> int | None:
+    """Position of the first lowest finite value; None if no value is finite."""
+    return int(np.argmin(np.where(np.isfinite(values), values, np.inf))) if np.isfinite(values).any() else None
 
 
 def first_level(values: NDArray[np.float64]) -> float | None:

@@ -2,17 +2,16 @@
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import (
     Computed,
     Context,
-    Value,
     event,
     event_features,
     first_level,
     logged_near,
+    lowest_index,
     median,
     minus,
     ratio,
@@ -23,27 +22,28 @@ from loganalyst.signals.standarderror import since_z, whole_z
 
 ROLE = "train_loss"
 MIN_SHAPE_POINTS = 4
+MIN_SHARE_POINTS = 3  # values of which a share means something
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
     Feature("train_loss_last", "float", "loss", "last level of the training loss", ROLE),
-    Feature("train_loss_best", "float", "loss", "value where the smoothed loss is lowest", ROLE),
-    Feature("train_loss_best_step", "int", "step", "step at which the smoothed loss is lowest", ROLE),
+    Feature("train_loss_best", "float", "loss", "lowest logged value", ROLE),
+    Feature("train_loss_best_step", "int", "step", "step of the lowest logged value", ROLE),
+    Feature("train_loss_best_share", "float", "share", "position in the run at which the smoothed loss is lowest (0 = start, 1 = end)", ROLE),
     *event_features("train_loss_nonfinite", "run of NaN or infinite training losses", ROLE),
     Feature("train_loss_nonfinite_metric", "text", "", "training loss with the most NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
-    Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
+    Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite (at least three values)", ROLE),
+    Feature("train_loss_last_finite_step", "int", "step", "step of the last finite value before the first NaN", ROLE),
     Feature("train_loss_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
     Feature("train_loss_finite_before", "int", "points", "finite values before the first non-finite one", ROLE),
     Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN, divided by the upper end (90 %) of those before (at most 1: no rise)", ROLE),
     Feature("train_loss_nonfinite_level_ratio", "float", "ratio", "last finite values before the first NaN, divided by the first level", ROLE),
     *event_features("train_loss_divergence", "sustained rise of the training loss above its best level, up to the end", ROLE),
     Feature("train_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", ROLE),
-    Feature("train_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", ROLE),
-    Feature("train_loss_rise_z", "float", "standard errors", "change from the tenth around the lowest level to the last tenth, in standard errors", ROLE),
+    Feature("train_loss_rise_z", "float", "standard errors", "change from the twentieth around the lowest level to the last tenth, in standard errors", ROLE),
     *event_features("train_loss_spike", "single upward excursion of the training loss", ROLE),
-    Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points divided by its local level (losses that are never negative)", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
     *event_features("train_loss_periodic", "train of spikes at equal distances", ROLE),
     *event_features("train_loss_level_up", "lasting upward jump of the training loss", ROLE),
@@ -51,7 +51,6 @@ FEATURES = (
     Feature("train_loss_plateau_share", "float", "share", "share of the points that lie on the final plateau", ROLE),
     Feature("train_loss_drop_relative", "float", "share", "fall from first to last level as a share of the first level", ROLE),
     Feature("train_loss_start_ratio", "float", "ratio", "first finite value divided by the first level (the median of the first three values)", ROLE),
-    Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level, in units of the noise", ROLE),
     Feature("train_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third, in standard errors", ROLE),
     Feature("train_loss_drop_error", "float", "share", "standard error of the fall of a straight line fitted to all values, as a share of the first level", ROLE),
     Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points relative to the level in the middle", ROLE),
@@ -79,7 +78,7 @@ def compute(context: Context) -> Computed:
     out |= event("train_loss_nonfinite", True, context.findings_on("nonfinite", ROLE))
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
         out |= event(f"train_loss_{name}", len(curve.values) >= MIN_SHAPE_POINTS, context.findings_on(name, ROLE))
-    out |= _nonfinite(worst) | _shape(context, curve) | _levels(curve, context.quantum(curve))
+    out |= _nonfinite(worst) | _shape(context, curve) | _levels(curve)
     return out
 
 
@@ -87,7 +86,7 @@ def _nonfinite(curve: Curve) -> Computed:
     bad = ~np.isfinite(curve.values)
     out: Computed = {
         "train_loss_nonfinite_runs": int(np.count_nonzero(np.diff(bad.astype(np.int8), prepend=0) == 1)),
-        "train_loss_nonfinite_share": float(bad.mean()),
+        "train_loss_nonfinite_share": float(bad.mean()) if bad.size >= MIN_SHARE_POINTS else None,
         "train_loss_ends_nonfinite": bool(bad[-1]),
     }
     if not bad.any():
@@ -96,6 +95,8 @@ def _nonfinite(curve: Curve) -> Computed:
     before = curve.values[:onset]
     out["train_loss_nonfinite_metric"] = (curve.metric, witness_at(curve, onset))
     out["train_loss_finite_before"] = (onset, witness_at(curve, onset))
+    if onset:
+        out["train_loss_last_finite_step"] = (witness_at(curve, onset - 1).step, witness_at(curve, onset - 1))
     if onset >= 8:
         usual = float(np.quantile(before[-63:-3], 0.9))
         run_up = ratio(float(np.median(before[-3:])), usual) if usual > 0 else None
@@ -106,15 +107,16 @@ def _nonfinite(curve: Curve) -> Computed:
 
 def _shape(context: Context, curve: Curve) -> Computed:
     shape = context.shape(curve)
-    best = witness_at(curve, shape.best_index)
+    lowest = lowest_index(curve.values)
+    best = witness_at(curve, lowest)
     first, finite = first_level(curve.values), curve.values[np.isfinite(curve.values)]
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
         "train_loss_last": logged_near(curve.values, shape.last),
-        "train_loss_best": (None if shape.best_index is None else float(curve.values[shape.best_index]), best),
+        "train_loss_best": (None if lowest is None else float(curve.values[lowest]), best),
         "train_loss_best_step": (best.step, best),
+        "train_loss_best_share": _place(curve, shape.best_index),
         "train_loss_rise_ratio": shape.rise_ratio,
-        "train_loss_rise_noise": shape.rise_from_best,
         "train_loss_rise_z": since_z(curve.values, shape.best_index),
         "train_loss_spike_recovered": shape.recovered,
         "train_loss_plateau_share": _flat_share(context, curve),
@@ -130,11 +132,17 @@ def _shape(context: Context, curve: Curve) -> Computed:
         **unless_late(curve, {
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
-            "train_loss_drop_noise": shape.drop,
             "train_loss_drop_z": minus(whole_z(curve.values)),
             "train_loss_drop_error": _drop_error(shape.noise, first, finite.size),
         }),
     }  # fmt: skip
+
+
+def _place(curve: Curve, index: int | None) -> float | None:
+    """The position of a point between the first step (0) and the last (1)."""
+    if index is None:
+        return None
+    return ratio(float(curve.steps[index] - curve.steps[0]), float(curve.steps[-1] - curve.steps[0]))
 
 
 def _drop_error(noise: float | None, first: float | None, points: int) -> float | None:
@@ -170,7 +178,7 @@ def _flat_share(context: Context, curve: Curve) -> float | None:
     return 1 - min(onsets) / len(curve.values) if onsets else 0.0
 
 
-def _levels(curve: Curve, step: float) -> Computed:
+def _levels(curve: Curve) -> Computed:
     finite = np.flatnonzero(np.isfinite(curve.values))
     if finite.size < 8:
         return {}
@@ -184,22 +192,4 @@ def _levels(curve: Curve, step: float) -> Computed:
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
-        "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first, step),
     }
-
-
-def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float, step: float) -> Value:
-    """Largest value after the first fifth relative to the median of the 10 values on each side.
-
-    Only for losses that are never negative. Levels below a hundredth of the `first` count as that much, because
-    relative to almost nothing every value is large. Values that were rounded to a `step` count as far apart as they
-    at least were.
-    """
-    x = curve.values[finite]
-    if x.min() < 0 or x.size < 30 or first <= 0:
-        return None
-    after = max(x.size // 5 - 10, 0)
-    local = pl.Series(x[after:]).rolling_median(21)[20:].to_numpy()
-    ratios = (x[after + 10 : -10] - step / 2) / np.maximum(local + step / 2, 0.01 * first)
-    top = int(np.argmax(ratios))
-    return float(ratios[top]), witness_at(curve, int(finite[after + top + 10]))

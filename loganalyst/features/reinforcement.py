@@ -4,7 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
-from loganalyst.features.context import Computed, Context, first_level, last_level, logged_near, ratio, tau, witness_at
+from loganalyst.features.context import (
+    Computed,
+    Context,
+    first_level,
+    last_level,
+    logged_near,
+    lowest_index,
+    ratio,
+    tau,
+    witness_at,
+)
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
 from loganalyst.signals.standarderror import Change, around, change, change_z, since_z, whole_z
@@ -15,17 +25,17 @@ FEATURES = (
     Feature("reward_points", "int", "points", "logged values of the reward", "reward"),
     Feature("reward_first", "float", "reward", "first level of the reward", "reward"),
     Feature("reward_last", "float", "reward", "last level of the reward", "reward"),
-    Feature("reward_best", "float", "reward", "value where the smoothed reward is highest", "reward"),
-    Feature("reward_best_step", "int", "step", "step at which the smoothed reward was highest", "reward"),
+    Feature("reward_best", "float", "reward", "highest logged value of the reward", "reward"),
+    Feature("reward_best_step", "int", "step", "step of the highest logged value of the reward", "reward"),
     Feature("reward_gain_z", "float", "standard errors", "gain from the first tenth to the last third, in standard errors (NULL while most actions are random)", "reward"),
     Feature("reward_gain_relative", "float", "share", "the same gain as a share of the larger of both levels in size", "reward"),
-    Feature("reward_best_gain_z", "float", "standard errors", "gain from the first tenth to the tenth around the highest level, in standard errors (0 if that lies in the first tenth)", "reward"),
+    Feature("reward_best_gain_z", "float", "standard errors", "gain from the first tenth to the twentieth around the highest level, in standard errors (0 if that lies in the first tenth)", "reward"),
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", "reward"),
     Feature("reward_late_gain_z", "float", "standard errors", "gain from the middle fifth to the last tenth, in standard errors", "reward"),
-    Feature("reward_fall_z", "float", "standard errors", "change from the tenth around the highest level to the last tenth, in standard errors (negative = fell)", "reward"),
+    Feature("reward_fall_z", "float", "standard errors", "change from the twentieth around the highest level to the last tenth, in standard errors (negative = fell)", "reward"),
     Feature("entropy_first", "float", "nats", "first level of the absolute entropy of the policy", "entropy"),
     Feature("entropy_last", "float", "nats", "last level of the absolute entropy of the policy", "entropy"),
     Feature("entropy_last_share", "float", "share", "last level of the entropy divided by its first level", "entropy"),
@@ -94,14 +104,15 @@ def _reward(context: Context) -> Computed:
     if curve is None:
         return {}
     shape = context.shape(curve)
-    best = witness_at(curve, shape.best_index)
+    highest = lowest_index(-curve.values)
+    best = witness_at(curve, highest)
     out: Computed = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
     if shape.first is None or shape.last is None or shape.best is None:
         return out
     return out | {
         "reward_first": -shape.first,
         "reward_last": logged_near(curve.values, -shape.last),
-        "reward_best": (float(curve.values[shape.best_index or 0]), best),
+        "reward_best": (None if highest is None else float(curve.values[highest]), best),
         "reward_best_step": (best.step, best),
         "reward_lost_share": _lost_share(curve, shape),
         "reward_constant_share": shape.constant_share,

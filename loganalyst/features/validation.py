@@ -19,6 +19,7 @@ from loganalyst.features.context import (
     first_level,
     last_level,
     logged_near,
+    lowest_index,
     minus,
     ratio,
     tau,
@@ -40,12 +41,12 @@ FEATURES = (
     Feature("val_loss_is_sum", "bool", "", "it is the sum of the logged held-out terms, whose scale may differ from that of the training terms", "val_loss"),
     Feature("val_loss_points", "int", "points", "logged values of the held-out loss", "val_loss"),
     Feature("val_loss_last", "float", "loss", "last level of the held-out loss", "val_loss"),
-    Feature("val_loss_best", "float", "loss", "value of the held-out loss where its smoothed curve is lowest", "val_loss"),
-    Feature("val_loss_best_step", "int", "step", "step at which the held-out loss was lowest", "val_loss"),
-    Feature("val_loss_best_share", "float", "share", "position in the run at which the held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
-    Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
+    Feature("val_loss_best", "float", "loss", "lowest logged value of the held-out loss", "val_loss"),
+    Feature("val_loss_best_step", "int", "step", "step of the lowest logged value of the held-out loss", "val_loss"),
+    Feature("val_loss_best_share", "float", "share", "position in the run at which the smoothed held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
+    Feature("val_loss_points_after_best", "int", "points", "values logged after the smoothed held-out loss was lowest", "val_loss"),
     Feature("val_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", "val_loss"),
-    Feature("val_loss_rise_z", "float", "standard errors", "change of the held-out loss from the tenth around its lowest level to the last tenth, in standard errors", "val_loss"),
+    Feature("val_loss_rise_z", "float", "standard errors", "change of the held-out loss from the twentieth around its lowest level to the last tenth, in standard errors", "val_loss"),
     Feature("val_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third of the held-out loss, in standard errors", "val_loss"),
     Feature("val_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", "val_loss"),
     Feature("val_loss_drop_relative", "float", "share", "fall of the held-out loss relative to its first level", "val_loss"),
@@ -71,11 +72,10 @@ FEATURES = (
     Feature("val_score_best", "float", "score", "highest value of the held-out score", "val_accuracy"),
     Feature("val_score_best_step", "int", "step", "step at which the held-out score was highest", "val_accuracy"),
     Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value as a share of the highest", "val_accuracy"),
-    Feature("val_score_fall_noise", "float", "noise", "highest smoothed value minus last level, in units of the noise", "val_accuracy"),
     Feature("val_score_gain_z", "float", "standard errors", "gain from the first tenth to the last third of the held-out score, in standard errors", "val_accuracy"),
     Feature("val_score_rose", "bool", "", "val_score_gain_z is above 3, and enough values are logged to know it", "val_accuracy"),
     Feature("val_loss_fell_far", "bool", "", "a held-out loss is logged, which fell by more than 30 % and ended within a tenth of its lowest level", "val_accuracy"),
-    Feature("val_score_fall_z", "float", "standard errors", "change of the held-out score from the tenth around its highest level to the last tenth, in standard errors (negative = fell)", "val_accuracy"),
+    Feature("val_score_fall_z", "float", "standard errors", "change of the held-out score from the twentieth around its highest level to the last tenth, in standard errors (negative = fell)", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
@@ -101,7 +101,7 @@ def _losses(context: Context) -> Computed:
     curve, gap = max(gaps, key=_badness)
     shape = context.shape(curve)
     best = witness_at(curve, gap.best_index if gap.best_index is not None else shape.best_index)
-    finite = curve.values[np.isfinite(curve.values)]
+    lowest, finite = lowest_index(curve.values), curve.values[np.isfinite(curve.values)]
     span = float(curve.steps[-1] - curve.steps[0])
     return {
         "val_loss_metric": curve.metric,
@@ -109,8 +109,8 @@ def _losses(context: Context) -> Computed:
         "val_loss_is_sum": is_sum(curve),
         "val_loss_points": len(curve.values),
         "val_loss_last": logged_near(curve.values, shape.last),
-        "val_loss_best": (gap.best_value if gap.best_value is not None else shape.best, best),
-        "val_loss_best_step": (best.step, best),
+        "val_loss_best": (None if lowest is None else float(curve.values[lowest]), witness_at(curve, lowest)),
+        "val_loss_best_step": (witness_at(curve, lowest).step, witness_at(curve, lowest)),
         "val_loss_best_share": (best.step - int(curve.steps[0])) / span if best.step is not None and span > 0 else None,
         "val_loss_points_after_best": gap.points_after_best,
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
@@ -208,7 +208,6 @@ def _scores(context: Context) -> Computed:
         "accuracy_gap": train_accuracy - last if accuracy and train_accuracy is not None else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
-        "val_score_fall_noise": context.shape(held_out[0]).rise_from_best,
     }
 
 

@@ -41,9 +41,8 @@ class Shape:
     - `minimum`, `maximum`: of the finite values.
     - `tail_slope`: change over the last 30 % as a fraction of its |level| (negative = falling); `tail_slope_z`: the
       same in standard errors (robust noise, corrected for autocorrelation); `tail_cv`: robust sd / |level| of it.
-    - `drop`: (first − last) / noise; `total_relative_drop`: (first − last) / max(|first|, tiny).
-    - `rise_from_best`: (last − best) / noise; `rise_ratio`: last / best where both are positive, at least
-      (the rounding of the values allows so much).
+    - `total_relative_drop`: (first − last) / max(|first|, tiny).
+    - `rise_ratio`: last / best where both are positive, at least (the rounding of the values allows so much).
     - `plateau_index`: position from which the rest is flat within noise (the last 20 % at least); None = still moving.
     - `swing_count`: rises of the block medians after the first fifth, from a turn to the next, by 6 times their jitter
       or more; `swing_relative`: median size of those rises / |level| (0 without one).
@@ -71,9 +70,7 @@ class Shape:
     tail_slope: float | None = None
     tail_slope_z: float | None = None
     tail_cv: float | None = None
-    drop: float | None = None
     total_relative_drop: float | None = None
-    rise_from_best: float | None = None
     rise_ratio: float | None = None
     plateau_index: int | None = None
     swing_count: int | None = None
@@ -119,9 +116,7 @@ def shape(values: ArrayLike) -> Shape:
         noise=noise if x.size >= 4 else None,
         minimum=float(x.min()),
         maximum=float(x.max()),
-        drop=_bounded((first - last) / unit) if x.size >= 4 else None,
         total_relative_drop=_bounded((first - last) / max(abs(first), 1e-300)),
-        rise_from_best=_bounded((last - low) / unit) if x.size >= 4 else None,
         rise_ratio=None if (ratio := least_ratio(last, low, step)) is None else _bounded(ratio),
         constant_share=_constant_share(x, step),
         plateau_index=None if (flat := _plateau(x, step)) is None else int(where[flat]),

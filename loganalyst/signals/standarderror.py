@@ -68,7 +68,7 @@ def whole_z(values: ArrayLike) -> float | None:
 
 
 def since_z(values: ArrayLike, index: int | None) -> float | None:
-    """The change from the tenth around position `index` to the last tenth, in standard errors; None below 6 finite
+    """The change from the twentieth around position `index` to the last tenth, in standard errors; None below 6 finite
     values, or without a position.
 
     >>> from loganalyst.signals.standarderror import since_z
@@ -79,15 +79,15 @@ def since_z(values: ArrayLike, index: int | None) -> float | None:
 
 
 def around(values: ArrayLike, index: int) -> tuple[float, float]:
-    """The tenth of the finite values around position `index`, as shares of the curve.
+    """The twentieth of the finite values around position `index`, as shares of the curve.
 
     >>> from loganalyst.signals.standarderror import around
-    >>> around([1.0] * 20, 10)
-    (0.45, 0.55)
+    >>> around([1.0] * 40, 20)
+    (0.475, 0.525)
     """
     finite = np.isfinite(as_floats(values))
     at = float(finite[:index].sum() / max(finite.sum(), 1))
-    return max(at - 0.05, 0.0), min(at + 0.05, 1.0)
+    return max(at - 0.025, 0.0), min(at + 0.025, 1.0)
 
 
 def change_z(values: ArrayLike, early: tuple[float, float], late: tuple[float, float]) -> float | None:

@@ -176,6 +176,23 @@ def test_a_cause_at_the_cap_explains_a_direct_consequence() -> None:
     assert found["effect"].under == "cause"
 
 
+@pytest.mark.parametrize(("reason", "under"), [(0.75, "cause"), (0.6, None)])
+def test_a_restated_symptom_comes_after_a_likely_reason(reason: float, under: str | None) -> None:
+    """A surer restatement of the symptom does not hide a cause that explains it, unless that cause is too unlikely."""
+    effect = direct("effect", 0.95, restates_symptom=True, explains=("cause",))
+    found = judged(catalogue_of(effect, direct("cause", reason, explains=("effect",))), {"s": True})
+
+    assert found["effect"].under == under
+
+
+def test_a_restated_symptom_is_never_sure() -> None:
+    """Its confidence has a limit, which the answer states; what a log says in words has none."""
+    found = judged(catalogue_of(direct("effect", 0.95, restates_symptom=True)), {"s": True})["effect"]
+
+    assert (found.confidence, found.limits) == (0.8, ("it says what happened, not why",))
+    assert confidence._restated(replace(found, scale="logs")) is None
+
+
 def test_unlikely_explains_nothing_and_is_no_consequence() -> None:
     """Only likely and possible rules are part of a chain."""
     found = judged(catalogue_of(direct("a", 0.19, explains=("b",)), direct("b", 0.1)), {"s": True})

@@ -90,7 +90,7 @@ def test_only_an_unsure_answer_names_what_decides(answered: bool) -> None:
     """Above 0.70 nothing has to be decided; below it something is always named."""
     row: dict[str, FeatureValue] = {
         "run_kind": "training", "train_loss_points": 1000, "train_loss_metric": "loss", "train_loss_rise_ratio": 4.0,
-        "train_loss_divergence_count": 1, "train_loss_divergence_step": 500,
+        "train_loss_rise_z": 20.0, "train_loss_divergence_count": 1, "train_loss_divergence_step": 500,
     }  # fmt: skip
     sure = {"lr_at_divergence_share": 1.0, "grad_norm_divergence_count": 1, "grad_first_steps": 40, "lr_peak": 0.1,
             "grad_first_confidence": 0.99, "grad_norm_divergence_step": 460, "lr_suggested": 0.03}  # fmt: skip

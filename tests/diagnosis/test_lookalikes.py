@@ -41,17 +41,14 @@ def judged(**more: object) -> Judgement:
 
 
 def test_a_doubtful_run_names_its_likeliest_causes() -> None:
-    """At most three, the likeliest first; together no more than "healthy" leaves, each with what would decide."""
-    found = judged()
+    """Those of 5 % or more, together no more than "healthy" leaves, each with what would decide."""
+    found = judged(lr_peak=1e-6, optimizer="adam")
 
     assert found.status == "healthy"
-    assert [r.id for r in found.rivals] == ["schedule-exhausted", "underfitting", "frozen-parameters"]
-    assert sum(r.confidence for r in found.rivals) < 1 - found.confidence
-    assert sorted((r.confidence for r in found.rivals), reverse=True) == [r.confidence for r in found.rivals]
-    assert [[d.what for d in r.decide] for r in found.rivals] == [
-        ["learning_rate"], ["config"], ["histograms of weights and gradients"],
-    ]  # fmt: skip
-    assert {r.why.partition(" normal")[0] for r in found.rivals} == {"loss fell by only 30 % in total:"}
+    assert [(r.id, [d.what for d in r.decide]) for r in found.rivals] == [("lr-too-low", ["val_loss"])]
+    assert 0.05 <= found.rivals[0].confidence < 1 - found.confidence
+    assert found.rivals[0].why.partition(" normal")[0] == "loss fell by 30 % in total:"
+    assert judged().rivals == ()
 
 
 def test_known_evidence_moves_them() -> None:
@@ -92,7 +89,7 @@ def test_a_note_names_rules_that_exist(tmp_path: Path, named: str, told: tuple[s
 def test_every_report_names_them(tmp_path: Path) -> None:
     """With their share and what would decide; the JSON fits its schema."""
     fall = 2.3 - 0.6 * (1 - np.exp(-np.arange(200) / 40)) + np.random.default_rng(0).normal(0, 0.02, 200)
-    pl.DataFrame({"step": np.arange(200), "train_loss": fall}).write_csv(tmp_path / "metrics.csv")
+    pl.DataFrame({"step": np.arange(200), "train_loss": fall, "lr": [1e-6] * 200}).write_csv(tmp_path / "metrics.csv")
     d = of_run(tmp_path)
     told = asjson.data(d)
     first = d.rivals[0]

@@ -29,6 +29,24 @@ def test_values_are_filled_in(text: str, expected: str) -> None:
     assert expected == template(text, DECLARED).render(values)
 
 
+@pytest.mark.parametrize(
+    ("form", "value", "shown"),
+    [
+        ("above", 3.0, "300 % above"),
+        ("above", 7.63, "8.63 times"),
+        ("below", -11_053.41, "11,054 times"),
+        ("below", 0.4, "40 % below"),
+        ("of", 146.75, "147 times"),
+        ("of", 0.04, "4.0 % of"),
+        ("fell", -7.0, "rose to 8 times its first level"),
+        ("fell", -2.7, "rose by 270 %"),
+    ],
+)
+def test_shares_above_300_percent_are_factors(form: str, value: float, shown: str) -> None:
+    """A percentage that nobody can read becomes a factor, and a negative fall a rise."""
+    assert template(f"{{share:{form}}}", DECLARED).render({"share": value}) == shown
+
+
 @pytest.mark.parametrize(("value", "shown"), [("2", "rank 2"), ("0-1, 3", "ranks 0-1, 3"), ("0-1", "ranks 0-1")])
 def test_ranks_are_one_or_several(value: str, shown: str) -> None:
     """A list of ranks gets its noun."""

@@ -14,7 +14,7 @@ FeaturesOf = Callable[..., Features]
 OF_THE_BEGINNING = (
     "train_loss_drop_relative",
     "train_loss_start_ratio",
-    "train_loss_drop_noise",
+    "train_loss_drop_z",
     "train_loss_half_drop_relative",
 )
 GAINS = ("reward_gain_z", "reward_best_gain_z", "reward_late_gain_z")

@@ -18,9 +18,13 @@ def pinned(classes: int) -> list[float]:
 
 
 def test_a_loss_of_guessing(features_of: FeaturesOf) -> None:
-    """A loss pinned at ln K gives K, any other loss 0."""
-    assert features_of({"loss": pinned(10)}).values["train_loss_chance_classes"] == 10
-    assert features_of({"loss": (0.9 + NOISE).tolist()}).values["train_loss_chance_classes"] == 0
+    """A loss pinned at ln K gives K, any other loss 0. Without a K from the config or an accuracy it is not known."""
+    accuracy = [0.1] * 10
+    assert features_of({"loss": pinned(10), "val_acc": accuracy}).values["train_loss_chance_classes"] == 10
+    assert features_of({"loss": pinned(10)}, {"num_classes": 10}).values["train_loss_chance_classes"] == 10
+    assert features_of({"loss": pinned(10), "val_acc": [0.7] * 10}).values["train_loss_chance_classes"] is None
+    assert features_of({"loss": pinned(10)}).values["train_loss_chance_classes"] is None
+    assert features_of({"loss": (0.9 + NOISE).tolist()}, {"num_classes": 10}).values["train_loss_chance_classes"] == 0
 
 
 def test_an_accuracy_of_guessing(features_of: FeaturesOf) -> None:
@@ -35,19 +39,20 @@ def test_many_classes_count_only_if_configured(features_of: FeaturesOf) -> None:
     logged = {"loss": pinned(50_257), "val_acc": [0.005, 0.006, 0.004, 0.005]}
     alone, configured = features_of(logged), features_of(logged, {"model.vocab_size": 50_257, "data.num_classes": 200})
 
-    assert alone.values["train_loss_chance_classes"] == 0
+    assert alone.values["train_loss_chance_classes"] is None
     assert configured.values["train_loss_chance_classes"] == 50_257
     assert configured.values["val_score_chance_classes"] == 200
     assert configured.values["config_classes"] == 50_257
 
 
-def test_a_thousand_classes_need_no_config(features_of: FeaturesOf) -> None:
+def test_an_accuracy_shows_a_thousand_classes(features_of: FeaturesOf) -> None:
     """A loss that begins and ends at ln 1000 is guessing; a loss that came down to it is not."""
+    guessed = [0.001] * 10
     falling = np.linspace(7.6, np.log(1000), 300) + NOISE
     falling[90:] = np.log(1000) + NOISE[90:]
 
-    assert features_of({"loss": pinned(1000)}).values["train_loss_chance_classes"] == 1000
-    assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
+    assert features_of({"loss": pinned(1000), "val_acc": guessed}).values["train_loss_chance_classes"] == 1000
+    assert features_of({"loss": falling.tolist(), "val_acc": guessed}).values["train_loss_chance_classes"] == 0
 
 
 def test_the_first_loss_relative_to_guessing(features_of: FeaturesOf) -> None:
@@ -78,8 +83,8 @@ def test_a_loss_that_came_down_to_ln_k_is_no_guess(features_of: FeaturesOf) -> N
     falling = np.log(12) + 4 * np.exp(-np.arange(300) / 40) + noise
     thrown = np.log(12) + 30 * np.exp(-np.arange(300) / 5) + noise
 
-    assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
-    assert features_of({"loss": thrown.tolist()}).values["train_loss_chance_classes"] == 12
+    assert features_of({"loss": falling.tolist()}, {"num_classes": 12}).values["train_loss_chance_classes"] == 0
+    assert features_of({"loss": thrown.tolist()}, {"num_classes": 12}).values["train_loss_chance_classes"] == 12
 
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:

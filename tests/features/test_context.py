@@ -12,6 +12,7 @@ from loganalyst.features.context import (
     first_witness,
     last_level,
     logged_near,
+    lowest_index,
     median,
     ratio,
     tau,
@@ -156,12 +157,18 @@ def test_the_quantum_of_zeros_is_that_of_their_file(context_of: Callable[..., Co
 
 
 def test_the_logged_value_near_a_level() -> None:
-    values = np.array([9.0, 8.0, *np.arange(20.0), NAN])
+    values = np.array([9.0, 8.0, *np.arange(60.0), NAN])
 
-    assert logged_near(values, 18.6) == 19.0
-    assert logged_near(values, 8.0) == 18.0  # of the last tenth only
+    assert logged_near(values, 58.6) == 59.0
+    assert logged_near(values, 8.0) == 54.0  # of the last tenth only
+    assert logged_near(values[:20], 8.0) == 17.0  # few values have no level: the last one
     assert logged_near(values, None) is None
     assert logged_near(np.array([NAN]), 1.0) == 1.0
+
+
+def test_the_lowest_value_is_the_first_finite_one() -> None:
+    assert lowest_index(np.array([NAN, 2.0, 1.0, 1.0, -np.inf])) == 2
+    assert lowest_index(np.array([NAN])) is None
 
 
 def test_the_kind_of_training_of_a_document_stays(context_of: Callable[..., Context]) -> None:

@@ -96,7 +96,29 @@ def test_the_last_and_the_best_loss_are_logged_values(features_of: FeaturesOf) -
     row = features_of({"loss": values}).values
 
     assert row["train_loss_last"] in values[-10:]
-    assert row["train_loss_best"] == values[row["train_loss_best_step"]]
+    assert (row["train_loss_best"], row["train_loss_best_step"]) == (min(values), values.index(min(values)))
+
+
+def test_a_lone_low_value_is_the_best_but_not_the_best_level(features_of: FeaturesOf) -> None:
+    """Reports name the lowest value; rules ask for the place of the lowest level."""
+    values = np.concatenate([np.linspace(3, 1, 80), np.linspace(1, 2, 20)])
+    values[20] = 0.5
+    row = features_of({"loss": values.tolist()}).values
+
+    assert (row["train_loss_best"], row["train_loss_best_step"]) == (0.5, 20)
+    assert row["train_loss_best_share"] == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "step"), [([NAN], None, None), ([3.0, NAN], None, 0), ([3.0, 2.0, NAN, NAN], 0.5, 1)]
+)
+def test_few_values_have_no_share_of_nan(
+    features_of: FeaturesOf, values: list[float], share: float | None, step: int | None
+) -> None:
+    """One NaN of one value is not "100 %"; without a finite value before it there is no step to go back to."""
+    row = features_of({"loss": values}).values
+
+    assert (row["train_loss_nonfinite_share"], row["train_loss_last_finite_step"]) == (share, step)
 
 
 def test_the_first_value_relative_to_the_first_level(features_of: FeaturesOf) -> None:

@@ -23,6 +23,14 @@ def test_the_trend_of_a_reward(features_of: FeaturesOf, rewards: list[float], tr
     assert features_of({"reward": rewards}).values["reward_trend"] == trend
 
 
+def test_the_best_reward_is_the_highest_that_was_logged(features_of: FeaturesOf) -> None:
+    """At its step; of few values, the last is the last."""
+    rewards = [1.0, 2.0, 9.0, 5.0, 6.0, 5.5, 5.0, 4.0, 3.0, 2.0, 7.0, 2.5]
+    row = features_of({"reward": rewards}).values
+
+    assert (row["reward_best"], row["reward_best_step"], row["reward_last"]) == (9.0, 2, 2.5)
+
+
 def test_gain_of_a_reward_in_standard_errors(features_of: FeaturesOf) -> None:
     """A rising reward gains many standard errors, a noisy one none."""
     rng = np.random.default_rng(1)

@@ -21,7 +21,6 @@ def test_decay_in_numbers():
     assert s.first == pytest.approx(0.5 + 2 * np.exp(-50 / 400), abs=0.02)
     assert s.last == pytest.approx(0.5 + 2 * np.exp(-1900 / 400), abs=0.01)
     assert s.noise == pytest.approx(0.02, rel=0.1)
-    assert s.drop == pytest.approx((s.first - s.last) / s.noise)
     assert s.total_relative_drop == pytest.approx((s.first - s.last) / s.first)
     assert s.best_index > 1500
     assert s.spike_count == 0
@@ -70,13 +69,12 @@ def test_spike_ratio_and_recovery():
     assert s.maximum == 10.0
 
 
-def test_rise_from_best():
+def test_rise_above_the_best():
     """A curve that falls to 1 and climbs to 3 ends threefold above its best."""
     s = shape(np.interp(T, [0, 1000, 1800, 2000], [4, 1, 3, 3]) + NOISE)
 
     assert s.rise_ratio == pytest.approx(3, rel=0.05)
     assert abs(s.best_index - 1000) <= 20
-    assert s.rise_from_best == pytest.approx((s.last - s.best) / s.noise)
 
 
 def test_constant_share_counts_exact_equals():
