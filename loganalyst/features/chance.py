@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
+from loganalyst.features.validation import share
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
@@ -66,12 +67,25 @@ def _loss(context: Context, configured: list[int]) -> Computed:
     if not curves:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]
-    out: Computed = {"train_loss_chance_classes": _pinned_classes(x, configured)} if x.size >= MIN_LOSS_POINTS else {}
+    out: Computed = {}
+    if x.size >= MIN_LOSS_POINTS:
+        classes = _pinned_classes(x, configured)
+        out["train_loss_chance_classes"] = 0 if classes and _more_right(context, classes) else classes
     if configured and not context.with_role("loss_component"):  # a sum of terms is no cross-entropy
         chance = float(np.log(max(configured)))
         out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), witness_at(curves[0]))
         out["train_loss_last_chance_ratio"] = (ratio(last_level(x), chance), witness_at(curves[0]))
     return out
+
+
+def _more_right(context: Context, classes: int) -> bool:
+    """Whether an accuracy ended clearly above that of guessing among few classes, so that the loss is at ln K by chance.
+    Of many classes the most frequent may be right so often.
+    """
+    if classes > max(SMALL_CLASS_COUNTS):
+        return False
+    levels = (last_level(share(c)) for role in ("train_accuracy", "val_accuracy") for c in context.with_role(role))
+    return any(x is not None and x > feature_limit("chance_accuracy_above") / classes for x in levels)
 
 
 def _pinned_classes(x: NDArray[np.float64], configured: list[int]) -> int:

@@ -76,8 +76,8 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
         rise=_bounded((last - low) / noise),
         rise_ratio=None if ratio is None else _bounded(ratio),
     )
-    if tv.size < 2 or ts[-1] < vs[best]:
-        return alone
+    if tv.size < 2 or ts[-1] + (ts[-1] - ts[0]) / (ts.size - 1) < vs[best]:
+        return alone  # training ended more than one logging interval before that evaluation
     curve = smooth(tv)
     at_best, at_end = float(np.interp(vs[best], ts, curve)), median(curve[-3:])
     return replace(
