@@ -35,6 +35,7 @@ TRAITS: Mapping[str, str] = {
     "signal_stop": "the program reports the signal that stopped it",
     "early_stop": "the program ended the training early, as its settings asked for",
     "too_few_values": "a variance was taken of too few values",
+    "parameters_printed": "captures the number of trained or of other parameters, and which of both it is",
     "step_printed": "the last step that the log prints; captures `step`",
     "cut_line": "the last line of the log has no end",
     "trainer_line": "a trainer of `rules/trainers` prints it; captures `witness`, the text that shows it",
