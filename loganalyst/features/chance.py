@@ -69,8 +69,10 @@ def _loss(context: Context, configured: list[int]) -> Computed:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]
     known = [*configured, *_classes_of_accuracies(context)]
-    pinned = x.size >= MIN_LOSS_POINTS and known
-    out: Computed = {"train_loss_chance_classes": _pinned_classes(x, known, configured)} if pinned else {}
+    out: Computed = {}
+    if x.size >= MIN_LOSS_POINTS and known:
+        classes = _pinned_classes(x, known, configured)
+        out["train_loss_chance_classes"] = 0 if classes and _more_right(context, classes) else classes
     if configured and not context.with_role("loss_component"):  # a sum of terms is no cross-entropy
         chance = float(np.log(max(configured)))
         out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), witness_at(curves[0]))
@@ -87,6 +89,17 @@ def _classes_of_accuracies(context: Context) -> list[int]:
             level, near = float(np.median(shares[int(0.7 * shares.size) :])), feature_limit("chance_accuracy_share")
             found += [k for k in (*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS) if abs(level * k - 1) < near]
     return found
+
+
+def _more_right(context: Context, classes: int) -> bool:
+    """Whether an accuracy ended clearly above that of guessing among few classes, so that the loss is at ln K by chance.
+
+    Of many classes the most frequent may be right so often.
+    """
+    if classes > max(SMALL_CLASS_COUNTS):
+        return False
+    levels = (last_level(share(c)) for role in ("train_accuracy", "val_accuracy") for c in context.with_role(role))
+    return any(x is not None and x > feature_limit("chance_accuracy_above") / classes for x in levels)
 
 
 def _pinned_classes(x: NDArray[np.float64], known: list[int], configured: list[int]) -> int:

@@ -3,6 +3,7 @@
 import re
 
 from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.printedparameters import printed_parameters
 from loganalyst.model import Feature
 from loganalyst.patterntraits import having
 
@@ -23,7 +24,7 @@ FEATURES = (
     Feature("config_lora_scale", "float", "ratio", "LoRA scale divided by rank: the factor on the output of an adapter", "config"),
     Feature("config_dpo_beta", "float", "", "weight of the reference policy in preference learning", "config"),
     Feature("config_smoothing", "float", "share", "label smoothing", "config"),
-    Feature("config_parameters", "float", "parameters", "parameters of the model", "config"),
+    Feature("config_parameters", "float", "parameters", "parameters of the model: from the config, otherwise as the log prints them", "config"),
     Feature("config_trainable_share", "float", "share", "share of the parameters that is trained (NULL with adapters, which are few on purpose)", "config"),
     Feature("embedding_parameter_share", "float", "share", "share of the parameters in the token embedding: vocabulary times width", "config"),
 )  # fmt: skip
@@ -64,13 +65,17 @@ def compute(context: Context) -> Computed:
     if numbers["config_lora_rank"] is None:
         numbers["config_lora_rank"] = _peft_rank(context)
     rank, alpha, size = (numbers[f"config_{name}"] for name in ("lora_rank", "lora_alpha", "parameters"))
+    trained = context.number(*_TRAINABLE)
+    if size is None and trained is None and (printed := printed_parameters(context.run)) is not None:
+        trained, size = printed
     return (
         Computed(numbers)
         | {
+            "config_parameters": size,
             "config_lora_scale": ratio(alpha, rank),
             "config_batch": _batch(context),
             "lr_for_batch": _usual_rate(_batch(context)),
-            "config_trainable_share": _share(context.number(*_TRAINABLE), size) if rank is None else None,
+            "config_trainable_share": _share(trained, size) if rank is None else None,
         }
         | _data(context)
         | _embedding(context, size)

@@ -93,12 +93,18 @@ def compute(context: Context) -> Computed:
     return losses | scored | ({"val_loss_fell_far": _fell_far(losses)} if "val_score_metric" in scored else {})
 
 
-def _losses(context: Context) -> Computed:
+def worst_loss(context: Context) -> tuple[Curve, Gap] | None:
+    """The held-out loss that looks worst and its gap to the training loss; None if none is logged."""
     held_out = context.with_role("val_loss") or context.with_role("val_loss_component")
-    if not held_out:
-        return {}
     gaps = [(c, context.gap(_partner(context, c), c)) for c in held_out]
-    curve, gap = max(gaps, key=_badness)
+    return max(gaps, key=_badness, default=None)
+
+
+def _losses(context: Context) -> Computed:
+    found = worst_loss(context)
+    if found is None:
+        return {}
+    curve, gap = found
     shape = context.shape(curve)
     best = witness_at(curve, gap.best_index if gap.best_index is not None else shape.best_index)
     lowest, finite = lowest_index(curve.values), curve.values[np.isfinite(curve.values)]
@@ -176,7 +182,7 @@ def _broken(held_out: list[Curve]) -> Computed:
     }
 
 
-def _badness(pair: "tuple[Curve, Gap]") -> float:
+def _badness(pair: tuple[Curve, Gap]) -> float:
     curve, gap = pair
     falling = gap.train_fall is not None and gap.train_fall > 0
     return (gap.rise_ratio or 0.0) * (2.0 if falling else 1.0) + 1e-9 * len(curve.values)

@@ -90,3 +90,12 @@ def test_a_loss_that_came_down_to_ln_k_is_no_guess(features_of: FeaturesOf) -> N
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert chance.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"config_classes": None}
+
+
+def test_a_loss_at_ln_k_with_many_right_is_no_guess(features_of: FeaturesOf) -> None:
+    """A loss of ln 4 that does not move: guessing with 26 % right, no guessing with 61 % right."""
+    loss = pinned(4)
+    guessed = features_of({"loss": loss, "train_accuracy": [0.26] * 300}).values
+    learned = features_of({"loss": loss, "val_accuracy": [61.0] * 300}).values
+
+    assert (guessed["train_loss_chance_classes"], learned["train_loss_chance_classes"]) == (4, 0)

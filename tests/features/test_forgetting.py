@@ -22,6 +22,14 @@ def test_an_accuracy_lost_for_another(features_of: FeaturesOf) -> None:
     assert row["forgotten_share"] == pytest.approx(0.8, abs=0.15)
     assert row["forgotten_step"] in {9, 10}
     assert row["forgotten_for_gain"] == pytest.approx(0.75, abs=0.1)
+    assert row["forgotten_gained"] == pytest.approx(0.8)
+
+
+def test_an_accuracy_that_was_best_at_first_had_gained_nothing(features_of: FeaturesOf) -> None:
+    """It falls from its first value on."""
+    row = features_of({"val/acc_a": [*UP[::-1]], "val/acc_b": [*UP]}).values
+
+    assert (row["forgotten_metric"], row["forgotten_gained"]) == ("val/acc_a", 0.0)
 
 
 def test_a_single_accuracy_has_no_rival(features_of: FeaturesOf) -> None:

@@ -116,3 +116,10 @@ def test_any_floats_are_compared(train, val):
 
     for name, value in vars(g).items():
         assert value is None or np.isfinite(value), name
+
+
+def test_training_logged_up_to_the_last_evaluation_is_compared():
+    """A training loss at every tenth step ends just before an evaluation at the very end, which is the best."""
+    found = gap(range(0, 100, 10), [1.0] * 10, range(19, 100, 20), [5.0, 4.0, 3.0, 2.5, 2.0])
+
+    assert (found.best_step, found.final_ratio, found.train_fall) == (99, 1.0, 0.0)

@@ -1,0 +1,50 @@
+"""How much of its fall a held-out loss gave back."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.features import heldoutrise
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+
+
+@pytest.mark.parametrize(
+    ("losses", "given_back"),
+    [
+        ([2.0, 1.0, 0.5, 0.5, 0.5], 0.0),
+        ([2.0, 1.0, 0.5, 0.8, 0.8], 0.2),
+        ([2.0, 1.0, 0.5, 3.0, 3.0], 1.0),
+        ([2.0, 2.1, 2.2, 2.3, 2.4], 1.0),
+        ([2.0, 2.0, 2.0, 2.0, 2.0], 1.0),
+    ],
+)
+def test_a_rise_is_a_share_of_the_fall_before_it(
+    features_of: FeaturesOf, losses: list[float], given_back: float
+) -> None:
+    """A loss that falls by 1.5 and rises by 0.3 gives back a fifth; one that never fell gave back all."""
+    row = features_of({"loss": [1.0] * 30, "val_loss": np.repeat(losses, 6).tolist()}).values
+
+    assert row["val_loss_given_back"] == pytest.approx(given_back)
+
+
+def test_the_witness_is_the_lowest_loss(features_of: FeaturesOf) -> None:
+    """It is at the third evaluation, step 2."""
+    witness = features_of({"val_loss": [2.0, 1.0, 0.5, 0.8, 0.8]}).witnesses["val_loss_given_back"]
+
+    assert (witness.metric, witness.step) == ("val_loss", 2)
+
+
+def test_without_a_held_out_loss_nothing_is_known(features_of: FeaturesOf) -> None:
+    """A training loss alone gives back nothing."""
+    assert features_of({"loss": [1.0, 0.5, 0.7]}).values["val_loss_given_back"] is None
+
+
+def test_compute_gives_all_features(context_of: Callable[..., Context]) -> None:
+    """Each declared feature has a value."""
+    found = heldoutrise.compute(context_of({"val_loss": [2.0, 1.0, 0.5]}))
+
+    assert set(found) == {f.name for f in heldoutrise.FEATURES}
