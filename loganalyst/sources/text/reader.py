@@ -76,7 +76,7 @@ def resume(path: Path, mark: Mark | None, sizes: Sizes = SIZES) -> Generator[Tab
     plain, logged = wrapped.keys(head), wrapped.keys(head, metrics=True)
     if keys := plain or logged:
         yield from _logged_numbers(path) if logged else ()
-        with wrapped.unwrapped(path, keys) as inside:
+        with wrapped.unwrapped(path, wrapped.Unwrapping(keys)) as inside:
             for tables in map(inside.placed, _resume(inside.file, None, sizes)):
                 yield replace(tables, points=Tables().points) if logged else tables
         return None
