@@ -74,8 +74,12 @@ _CURVE_PARQUET = re.compile(
     r"(?:^|[^a-z])(?:metrics?|hist(?:ory|ories)?|logs?|progress|scalars?|results?|curves?|loss(?:es)?)(?:[^a-z]|$)"
 )
 _WANDB_HISTORY = re.compile(r"run-(.+)-history(?::v\d+)?")  # run-3f9a1c02-history:v0, W&B's artifact with a history
-# train_log.txt, stdout.txt, my-output.txt; cout.txt of Sacred
-_LOG_WORDS = re.compile(r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm|^cout$")
+# train_log.txt, stdout.txt, my-output.txt; cout.txt of Sacred; rank_3.txt
+_LOG_WORDS = re.compile(
+    r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm|^cout$|^(?:rank|worker|node|proc)[-_]?\d{1,5}$"
+)
+# log.0, out.0.1, stdout.3: of the processes of a job
+_OF_PROCESS = re.compile(r"(?:log|out|err|stdout|stderr|output)(?:\.\d{1,5}){1,2}")
 # config.yaml, training_args.json, all_results.json
 _SETTINGS = re.compile(
     r"config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|run|flags|sweep|^task$|^meta$|^wandb-metadata$"
@@ -192,8 +196,9 @@ _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
 
 
 def _is_log(name: str, suffix: str) -> bool:
-    """`x.log`, `x.log.1`, `x.o123`, `log.txt.rank1`."""
-    return bool(_PBS.fullmatch(suffix) or _ROTATED.search(name)) or name.startswith("log.txt.rank")
+    """`x.log`, `x.log.1`, `x.o123`, `log.0`, `log.txt.rank1`."""
+    known = _PBS.fullmatch(suffix) or _ROTATED.search(name) or _OF_PROCESS.fullmatch(name)
+    return bool(known) or name.startswith("log.txt.rank")
 
 
 def is_part(name: str, parent: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loganalyst.opening import opened
+from loganalyst.sources.discovery import rankseries
 from loganalyst.sources.discovery.filenames import is_part, may_be_table
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.jobs import by_job, job_id
@@ -184,7 +185,8 @@ def _text_runs(folder: Folder) -> Iterator[Candidate]:
 
 def _jobs(logs: Sequence[str]) -> list[list[str]]:
     """The logs grouped by job; those of the ranks of one job are together."""
-    return [sorted(logs)] if owners.are_ranks_of_one_job([*map(Path, logs)]) else by_job(logs)
+    together = owners.are_ranks_of_one_job([*map(Path, logs)]) or rankseries.are_of_one_job(logs)
+    return [sorted(logs)] if together else by_job(logs)
 
 
 def _head(path: str, size: int) -> bytes:
