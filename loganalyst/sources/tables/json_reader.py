@@ -110,9 +110,7 @@ def _read_lines(
     return behind
 
 
-def _block(
-    log: Log, block: Block, limits: Mapping[str, int], is_broken: Callable[[bytes], bool]
-) -> Iterator[Tables]:
+def _block(log: Log, block: Block, limits: Mapping[str, int], is_broken: Callable[[bytes], bool]) -> Iterator[Tables]:
     """The points of a block: most lines are decoded in bulk, the others by the parser."""
     lines = Lines.split(block.data)
     wide, left = jsonlines.read(lines, **limits)

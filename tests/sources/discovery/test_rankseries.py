@@ -39,7 +39,9 @@ def test_logs_of_the_ranks_of_a_job_are_one_run(tmp_path, names):
     assert run.basis[0].endswith("read as the logs of the ranks of one job, by their names")
 
 
-@pytest.mark.parametrize("names", ["seed0.log seed1.log", "fold_0.out fold_1.out", "exp0.log exp1.log", "r50.log vit.log"])
+@pytest.mark.parametrize(
+    "names", ["seed0.log seed1.log", "fold_0.out fold_1.out", "exp0.log exp1.log", "r50.log vit.log"]
+)
 def test_logs_of_several_trainings_are_several_runs(tmp_path, names):
     write(tmp_path, names)
     assert len(list(runs(tmp_path))) == 2
@@ -68,9 +70,7 @@ def test_one_rank_that_failed_ends_the_run(tmp_path):
     (tmp_path / "r1.log").write_text(STEPS + TRACE)
     (cause, *_) = diagnose(tmp_path).causes
     assert (cause.id, cause.file, cause.line) == ("code-exception", "r1.log", 24)
-    assert discover(tmp_path).basis == (
-        "r0.log to r1.log: read as the logs of the ranks of one job, by their names",
-    )
+    assert discover(tmp_path).basis == ("r0.log to r1.log: read as the logs of the ranks of one job, by their names",)
 
 
 def test_no_reason_where_the_names_do_not_say_it():

@@ -77,7 +77,9 @@ def test_metrics_in_the_text_are_read_unless_the_objects_have_them(tmp_path):
 
 
 def test_a_second_start_takes_the_points_behind_it(tmp_path):
-    tables = read(tmp_path, f"{objects(0, 12)}{TRACE}wandb: Tracking run with wandb version 0.16.1\n{objects(0, 8)}", "log.txt")
+    tables = read(
+        tmp_path, f"{objects(0, 12)}{TRACE}wandb: Tracking run with wandb version 0.16.1\n{objects(0, 8)}", "log.txt"
+    )
     assert tables.sessions["first_line"].to_list() == [1, 18]
     assert tables.points.group_by("session").len().sort("session").rows() == [(0, 12), (1, 8)]
 

@@ -56,7 +56,13 @@ def of_file(path: Path) -> tuple[int | None, str | None]:
     name = path.name
     rank = _RANK.search(name.rpartition(".")[0] or name) or _RANK.search(name) or _RANK.fullmatch(path.parent.name)
     rank = rank or _SUBMITIT.fullmatch(name) or _BRIEF_RANK.fullmatch(name)
-    number = next(filter(None, rank.groups())) if rank else path.parent.name if _ATTEMPT.fullmatch(path.parent.parent.name) else ""
+    number = (
+        next(filter(None, rank.groups()))
+        if rank
+        else path.parent.name
+        if _ATTEMPT.fullmatch(path.parent.parent.name)
+        else ""
+    )
     found = next((hit[1] or hit[2] for hit in _NODE.finditer(name) if not _NO_NODE.fullmatch(hit[1] or "")), None)
     return int(number) if number.isdecimal() else None, found
 
