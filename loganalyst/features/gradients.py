@@ -55,9 +55,9 @@ FEATURES = (
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing where no gradient norm is logged."""
+    """All of FEATURES; nothing where no gradient norm is logged, or only a 0 in its place."""
     curves = context.with_role(*ROLES)
-    if not curves:
+    if not curves or _is_placeholder(curves[0], context.with_role("train_loss")):
         return {}
     curve, known = _rooted(curves[0]), context.counts_as_zero(curves[0]) or bool((curves[0].values != 0).all())
     out: Computed = {
@@ -73,6 +73,17 @@ def compute(context: Context) -> Computed:
     for name in ("nonfinite", "divergence", "spike"):
         out |= event(f"grad_norm_{name}", True, context.findings_on(name, *ROLES))
     return out
+
+
+def _is_placeholder(norms: Curve, losses: Sequence[Curve]) -> bool:
+    """Whether the norm is 0 at every step of a model that learns: then it was not computed (Megatron-LM prints 0.000)."""
+    finite = norms.values[np.isfinite(norms.values)]
+    if not finite.size or finite.any() or not losses:
+        return False
+    first, last = first_level(losses[0].values), last_level(losses[0].values)
+    return (
+        first is not None and last is not None and last < first - feature_limit("learned_without_gradient") * abs(first)
+    )
 
 
 def _overflows(norms: Curve, scales: Sequence[Curve]) -> bool:

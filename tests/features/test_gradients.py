@@ -50,6 +50,14 @@ def test_masked_nan(features_of: FeaturesOf) -> None:
     assert row.values["grad_norm_nonfinite_step"] == 150
 
 
+def test_a_norm_of_0_throughout_a_training_that_learns_was_not_computed(features_of: FeaturesOf) -> None:
+    """Megatron-LM prints `grad norm: 0.000` then. Without learning the zeros are real."""
+    assert "grad_norm_points" not in {
+        k for k, v in features_of({"loss": DECAY, "grad_norm": [0.0] * 200}).values.items() if v
+    }
+    assert features_of({"loss": [2.0] * 200, "grad_norm": [0.0] * 200}).values["grad_norm_points"] == 200
+
+
 INF = float("inf")
 
 
