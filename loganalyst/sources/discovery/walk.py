@@ -141,8 +141,10 @@ class _Walk:
         texts = [path for path in sorted(folder.notes) if _shows_training(path)]
         for path in texts:
             yield from self._offer(Candidate(path, folder.depth + 1, Group(logs=[path]), text=True))
+        if above is None and not texts and len(folder.notes) == 1:  # the only text of a folder that the user named
+            group.logs += folder.notes
         # a folder that the user named: reading it says what is wrong with it
-        named = above is None and not texts and (group.tables or group.settings)
+        named = above is None and not texts and (group.tables or group.settings or group.logs)
         if named or _tables_hold_metrics(group):
             yield from self._offer(Candidate(folder.path, folder.depth, group))
         else:
