@@ -39,16 +39,21 @@ def read(path: Path) -> Iterator[Tables]:
         return
     try:
         snapshot = plainpickle.loads(whole(path))
-        segments = [s for s in _list(snapshot, "segments") if isinstance(s, dict)]
+        segments = _objects(snapshot, "segments")
         failures = [e for e in _events(snapshot) if e.get("action") == "oom"]
         yield Tables(config=table("config", _reserved(segments, path)), lines=_lines(path, segments, failures))
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         yield Tables(gaps=gap(path, f"not a readable memory snapshot ({error})", 0, size))
 
 
 def _list(holder: object, key: str) -> list[Any]:
     found = holder.get(key) if isinstance(holder, dict) else None
     return found if isinstance(found, list) else []
+
+
+def _objects(holder: object, key: str) -> list[dict[str, Any]]:
+    """The objects in the list under a key; what is no object is left out."""
+    return [item for item in _list(holder, key) if isinstance(item, dict)]
 
 
 def _events(snapshot: object) -> Iterator[dict[str, Any]]:
@@ -92,8 +97,8 @@ def _largest(segments: Sequence[Mapping[str, Any]], gpu: int) -> str:
     """The place of the user's program that holds most memory of a device; empty if none is known."""
     held = Counter[str]()
     for segment in segments:
-        for block in _list(segment, "blocks") if segment.get("device", 0) == gpu else ():
-            if block.get("state") == "active_allocated" and (place := _place(_list(block, "frames"))):
+        for block in _objects(segment, "blocks") if segment.get("device", 0) == gpu else ():
+            if block.get("state") == "active_allocated" and (place := _place(_objects(block, "frames"))):
                 held[place] += int(block.get("size", 0))
     return next((f"{size / _GIB:.2f} GiB were allocated at {place}" for place, size in held.most_common(1)), "")
 

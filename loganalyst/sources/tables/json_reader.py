@@ -72,7 +72,7 @@ def resume(
             return (yield from lines(mark))
         if mark:  # text counts the starts of the program over the whole file
             raise StartAgainError(f"{path}: text among objects")
-        yield from jsonwithtext.read(path, lines(None, is_broken=jsonwithtext.is_damaged))
+        yield from jsonwithtext.read(path, lines(None, is_broken=jsonwithtext.is_damaged), jsonwithtext.Copy())
         return None
     if path.stat().st_size > _MAX_WHOLE:
         yield Tables(gaps=gap(path, f"larger than {_MAX_WHOLE >> 20} MiB and not an object a line", 0))

@@ -63,8 +63,8 @@ def _behind_object(line: bytes) -> bytes:
     return line[line.rfind(b"}") + 1 :] if line.lstrip().startswith(b"{") else line
 
 
-class _Copy(wrapped.Unwrapping):
-    """The lines of the file as text. `text_lines` has the numbers of those that begin with text."""
+class Copy(wrapped.Unwrapping):
+    """The lines of the file as text. An object becomes a short row."""
 
     def __init__(self) -> None:
         super().__init__(wrapped.Keys(""))
@@ -74,25 +74,28 @@ class _Copy(wrapped.Unwrapping):
         """As in the base class. An object keeps its short texts, followed by the traceback that it holds."""
         line = pl.Series("text", block, pl.String)
         braced = line.str.contains(_BRACE)
-        self._text_lines.append((~braced).arg_true() + self.row + 1)
+        self.note_text_lines(~braced)
         parted = line.str.replace(_BEHIND_OBJECT, "$1\n$2")
         short = parted.str.replace_all(_SHORT_OR_LONG, '"$1"').zip_with(braced, parted)
         text = wrapped.with_trace(line, short)
         return pl.DataFrame({"text": text, "stamp": ""}).with_row_index("row").filter(line != "")
+
+    def note_text_lines(self, is_text: pl.Series) -> None:
+        """Note which lines of the block that is taken begin with text."""
+        self._text_lines.append(is_text.arg_true() + self.row + 1)
 
     def text_lines(self) -> pl.Series:
         """The numbers of the lines that begin with text."""
         return pl.concat(self._text_lines).cast(pl.Int64)
 
 
-def read(path: Path, numbers: Iterator[Tables]) -> Iterator[Tables]:
-    """The tables of the text, and those of the objects (`numbers`) with the session of their lines.
+def read(path: Path, numbers: Iterator[Tables], copy: Copy) -> Iterator[Tables]:
+    """The tables of the text, which `copy` holds, and those of the objects (`numbers`) with the session of their lines.
 
     A metric that objects and text both have is taken from the objects. Raises OSError.
     """
     (log,) = (module for module in formats() if module.NAME == "text")
     spool, printed, starts = Spool(held=MAX_HELD_ROWS), list[Rows](), [1]
-    copy = _Copy()
     with wrapped.unwrapped(path, copy) as inside:
         for tables in map(inside.placed, log.read(inside.file)):
             starts = tables.sessions["first_line"].to_list() or starts
