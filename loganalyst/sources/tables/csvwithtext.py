@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.sources.files.lineblocks import blocks
+from loganalyst.sources.files.lineblocks import blocks, count
 from loganalyst.sources.tables.jsonwithtext import Copy
 from loganalyst.sources.text import sniffing
 
@@ -38,6 +38,9 @@ def _is_row(line: pl.Series, sep: str, columns: int) -> pl.Series:
 def has_text(path: Path, sep: str, columns: int) -> bool:
     """Whether lines between or behind the rows are those of a job. Raises OSError."""
     for block in blocks(path):
+        lines = block.breaks + (not block.data.endswith(b"\n"))
+        if count(block.data, sep.encode()) == lines * (columns - 1):  # as where each line is a row
+            continue
         line = pl.Series("text", block.data.decode("utf-8", "replace").split("\n"), pl.String).str.strip_suffix("\r")
         others = line.filter(~_is_row(line, sep, columns))
         if len(others) and sniffing.is_training("\n".join(others).encode()[:MAX_TEXT_BYTES]):
