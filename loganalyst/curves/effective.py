@@ -55,11 +55,14 @@ def _coded(points: pl.DataFrame, files: pl.Series) -> pl.DataFrame:
 
 
 def _of_main_format(coded: pl.DataFrame, formats: pl.Series) -> pl.Series:
-    """Which points come from the format with most points of their metric; `formats` are those of the files."""
+    """Which points come from the format with most points of their metric; `formats` are those of the files. Of as many
+    points those of a logger's file count: printed ones are rounded, and may count epochs from another number.
+    """
     counts = coded.group_by("metric", "source").len()
     counts = counts.with_columns(formats.gather(counts["source"]))
     sizes = counts.group_by("metric", "format").agg(pl.col("len").sum())
-    chosen = sizes.sort("len", "format", descending=True).unique("metric", keep="first").select("metric", "format")
+    sizes = sizes.sort("len", pl.col("format") != "text", "format", descending=True)
+    chosen = sizes.unique("metric", keep="first").select("metric", "format")
     taken = counts.join(chosen, on=["metric", "format"], how="semi", nulls_equal=True)
     both = taken.select(pl.col("metric").cast(pl.Int64) * (len(formats) + 1) + pl.col("source").fill_null(len(formats)))
     own = coded.select(pl.col("metric").cast(pl.Int64) * (len(formats) + 1) + pl.col("source").fill_null(len(formats)))

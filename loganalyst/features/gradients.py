@@ -1,5 +1,6 @@
 """Features of the gradient norm of the whole model."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ ROLE = "grad_norm"
 ROLES = ("grad_norm", "grad_norm_squared")
 MIN_NORMS = 20  # norms to recognise clipping or a straight line
 START_POINTS = 3  # first norms, which pretrained weights or a high first loss make large
+MAX_OVERFLOWS_AT_END = 4  # skipped steps at the end of a run that a falling loss scale explains; more are a collapse
 CLIP_TOLERANCE = 1e-3  # relative rounding error of a clipped norm
 
 FEATURES = (
@@ -48,13 +50,14 @@ FEATURES = (
     Feature("grad_clipped_late_share", "float", "share", "grad_clipped_share of the second half of the run", ROLE),
     Feature("grad_norm_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
     Feature("grad_norm_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
+    Feature("grad_norm_overflows", "bool", "", "each NaN or infinite value is a step that a dynamic loss scale skipped: the scale fell there, or finite norms follow the first ones", ROLE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing where no gradient norm is logged."""
+    """All of FEATURES; nothing where no gradient norm is logged, or only a 0 in its place."""
     curves = context.with_role(*ROLES)
-    if not curves:
+    if not curves or _is_placeholder(curves[0], context.with_role("train_loss")):
         return {}
     curve, known = _rooted(curves[0]), context.counts_as_zero(curves[0]) or bool((curves[0].values != 0).all())
     out: Computed = {
@@ -63,12 +66,44 @@ def compute(context: Context) -> Computed:
         "grad_norm_zero_share": float((curve.values == 0).mean()) if known else None,
         "grad_norm_nonfinite_share": float((~np.isfinite(curve.values)).mean()),
         "grad_norm_ends_nonfinite": bool(not np.isfinite(curve.values[-1])),
+        "grad_norm_overflows": _overflows(curve, context.with_role("loss_scale")),
         **_levels(curve, zeros_known=known),
         **_clipped(curve, context),
     }
     for name in ("nonfinite", "divergence", "spike"):
         out |= event(f"grad_norm_{name}", True, context.findings_on(name, *ROLES))
     return out
+
+
+def _is_placeholder(norms: Curve, losses: Sequence[Curve]) -> bool:
+    """Whether the norm is 0 at every step of a model that learns: then it was not computed (Megatron-LM prints 0.000)."""
+    finite = norms.values[np.isfinite(norms.values)]
+    if not finite.size or finite.any() or not losses:
+        return False
+    first, last = first_level(losses[0].values), last_level(losses[0].values)
+    return (
+        first is not None and last is not None and last < first - feature_limit("learned_without_gradient") * abs(first)
+    )
+
+
+def _overflows(norms: Curve, scales: Sequence[Curve]) -> bool:
+    """Whether dynamic loss scaling explains the non-finite norms. A finite norm behind them shows that the weights are
+    finite; at the end of the run a scale that fell shows that the step was skipped.
+    """
+    bad = ~np.isfinite(norms.values)
+    if not bad.any():
+        return False
+    finite = np.flatnonzero(~bad)
+    begins_only = bool(finite.size >= bad.sum() and not bad[finite[0] :].any())
+    at_end = len(bad) - 1 - (int(finite[-1]) if finite.size else -1)
+    if at_end > MAX_OVERFLOWS_AT_END or not scales:
+        return begins_only
+    scale = scales[0]
+    fell = scale.steps[1:][np.diff(scale.values) < 0]
+    # trainers log the new scale at the skipped step, or at the next one
+    before = np.searchsorted(fell, norms.steps[bad])
+    after = np.append(norms.steps, np.iinfo(np.int64).max)[np.flatnonzero(bad) + 1]
+    return begins_only or bool((np.searchsorted(fell, after, side="right") > before).all())
 
 
 def _rooted(curve: Curve) -> Curve:

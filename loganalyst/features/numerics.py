@@ -20,6 +20,7 @@ FEATURES = (
     Feature("loss_scale_last", "float", "", "last value of the loss scale", "loss_scale"),
     Feature("loss_scale_last_ratio", "float", "ratio", "last value of the loss scale divided by its highest value", "loss_scale"),
     Feature("loss_scale_halvings", "int", "events", "number of falls of the loss scale from one value to the next", "loss_scale"),
+    Feature("loss_scale_late_halvings", "int", "events", "such falls in the second half of the logged values (0: the scale found its level)", "loss_scale"),
     Feature("loss_scale_min_step", "int", "step", "first step with the lowest loss scale", "loss_scale"),
     Feature("skipped_steps", "float", "steps", "logged number of skipped optimiser steps, or of iterations with NaN", "skipped_steps"),
     Feature("skipped_share", "float", "share", "share of the steps that the optimiser skipped, by a counter that never falls and never exceeds the step", "skipped_steps"),
@@ -33,7 +34,7 @@ def compute(context: Context) -> Computed:
     out = _losses(context)
     if curves := context.with_role("loss_scale"):
         curve = curves[0]
-        finite = np.flatnonzero(np.isfinite(curve.values))
+        finite = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))  # Megatron-LM prints -1 for none
         if finite.size:
             x = curve.values[finite]
             low = witness_at(curve, int(finite[np.argmin(x)]))
@@ -43,6 +44,7 @@ def compute(context: Context) -> Computed:
                 "loss_scale_last": (float(x[-1]), witness_at(curve, int(finite[-1]))),
                 "loss_scale_last_ratio": ratio(float(x[-1]), float(x.max())),
                 "loss_scale_halvings": int((np.diff(x) < 0).sum()),
+                "loss_scale_late_halvings": int((np.diff(x[x.size // 2 :]) < 0).sum()),
                 "loss_scale_min_step": (low.step, low),
             }
     if curves := context.with_role("skipped_steps"):

@@ -4,7 +4,7 @@ import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.progress import printed_plan
-from loganalyst.model import UNREAD, Feature, Run
+from loganalyst.model import OF_NO_FORMAT, UNREAD, Feature, Run
 from loganalyst.patterntraits import having
 
 COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
@@ -69,7 +69,8 @@ def compute(context: Context) -> Computed:
     last = last_step(context)
     planned = planned_steps(context)
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
-    formats = {s.format for s in run.sources}
+    any_text = run.gaps.filter(why=OF_NO_FORMAT)["file"]  # a text, perhaps no log of the training
+    formats = {s.format for s in run.sources if s.path not in any_text}
     # a log alone may be an excerpt; with its config it is the whole output of the run
     expected = bool(formats & {"tensorboard", "wandb", "csv", "json"}) or {"text", "config"} <= formats
     unread = bool(run.gaps["why"].str.contains(UNREAD, literal=True).any())

@@ -38,7 +38,7 @@ from loganalyst.model.inspection import (
 from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, Measured, Replay, ReplayEnd
 from loganalyst.model.run import Run, RunEnd, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
-from loganalyst.model.tables import SCHEMAS, UNREAD, Tables, Time, constant, table
+from loganalyst.model.tables import OF_NO_FORMAT, SCHEMAS, UNREAD, Tables, Time, constant, table
 from loganalyst.model.trainingkinds import TRAINING_KINDS, TrainingKind, TrainingKindName
 from loganalyst.model.verification import (
     CauseCheck,
@@ -52,6 +52,7 @@ from loganalyst.model.verification import (
 
 __all__ = [
     "OF_FILE",
+    "OF_NO_FORMAT",
     "OURS",
     "SCHEMAS",
     "TRAINING_KINDS",

@@ -11,6 +11,7 @@ from loganalyst.model.shortrepr import Short
 
 Time = pl.Datetime("us", "UTC")
 UNREAD = "the rest is not read"  # in the `why` of a gap: a reader stopped at its own limit
+OF_NO_FORMAT = "no known log format: only known lines and numbers are read"  # in the `why` of a gap
 MAX_SHARED_ROWS = 1 << 17  # of a cached column of one value
 
 

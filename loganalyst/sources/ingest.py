@@ -14,10 +14,11 @@ from polars.exceptions import PanicException
 
 from loganalyst import opening, processes
 from loganalyst.limits import spare
-from loganalyst.model import UNREAD, Run, Tables, table
+from loganalyst.model import OF_NO_FORMAT, UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
 from loganalyst.sources import unknown
 from loganalyst.sources.assemble import assemble, relative
+from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.discovery.runs import discover, why_unreadable
 from loganalyst.sources.files import address, compressed, sparse
@@ -57,21 +58,34 @@ def ingest(
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
 
     with userpatterns.reading_with(rules(found.root)), opening.within(found.bounds(named)):
-        parts = _parts(files, spool) if len(files) > 1 else [part(*named, spool, only=True) for named in files]
+        parts = _parts(files, spool, only_texts(files, [relative(log, root) for log in named]))
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named with the run" for log in named]).whole()
 
 
-def _parts(files: Sequence[Named], spool: Spool) -> list[Part]:
-    """The content of each file, in their order. If there are many small files, other processes read a share."""
+def only_texts(files: Sequence[Named], named: Sequence[str] = ()) -> frozenset[str]:
+    """The paths within the run of the texts that are read as logs whatever they say: those that the user `named`, and
+    the only text of the run.
+    """
+    texts = [source for file, source in files if len(files) == 1 or kind(file.name) in (Kind.LOG, Kind.NOTES)]
+    return frozenset([*named, *(texts if len(texts) == 1 else ())])
+
+
+def _parts(files: Sequence[Named], spool: Spool, texts: frozenset[str]) -> list[Part]:
+    """The content of each file, in their order; `texts` are those of `only_texts`. If there are many small files, other
+    processes read a share.
+    """
     rules, bounds = userpatterns.here().folders, opening.here()
 
     def elsewhere(some: Sequence[Named]) -> Iterator[Part]:
-        for read in processes.stream(__name__, "stripe", some, rules, bounds):
+        for read in processes.stream(__name__, "stripe", some, rules, bounds, texts):
             for rows in chain.from_iterable(read.big.values()):
                 spool.adopt(rows)
             yield read
 
-    return processes.in_stripes(files, processes_for(files), lambda named: part(*named, spool), elsewhere)
+    def here(named: Named) -> Part:
+        return part(*named, spool, only=named[1] in texts)
+
+    return processes.in_stripes(files, processes_for(files), here, elsewhere)
 
 
 def processes_for(
@@ -90,12 +104,14 @@ def _unpacked_size(file: Path) -> int:
     return size * MAX_EXPANSION if compressed.SUFFIX.search(file.name) else size
 
 
-def stripe(files: Sequence[Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
+def stripe(
+    files: Sequence[Named], rules: Sequence[Path], bounds: Bounds | None, texts: frozenset[str]
+) -> Iterator[Part]:
     """Some files of a run, read in another process, with the user's patterns in the folders `rules` and within
-    `bounds`.
+    `bounds`; `texts` are those of `only_texts`.
     """
     with userpatterns.reading_with(rules), opening.within(bounds):
-        yield from (part(file, source, Spool()) for file, source in files)
+        yield from (part(file, source, Spool(), only=source in texts) for file, source in files)
 
 
 def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None, *, only: bool = False) -> Part:
@@ -115,7 +131,10 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None,
             inner, lost = opened.enter_context(compressed.unpacked(dense, _head(dense)))
             lost = pl.concat([holes, lost])
             head = _head(inner)
-            module = reader(inner, head) or (text_reader if only and sniffing.is_plain_text(inner, head) else None)
+            module = reader(inner, head)
+            if module is None and only and sniffing.is_plain_text(inner, head):
+                module = text_reader
+                rows.take([_gap(source, OF_NO_FORMAT)])
             if module is None:
                 rows.take([_gap(source, unknown.why(head)), Tables(gaps=lost)])
                 return rows.part(source, None, size)

@@ -28,7 +28,7 @@ from loganalyst.sources.discovery.runs import Found
 from loganalyst.sources.files import address
 from loganalyst.sources.files.rowspool import GROUP_ROWS, MAX_HELD_ROWS, Spool, slices
 from loganalyst.sources.filetables import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
-from loganalyst.sources.ingest import part
+from loganalyst.sources.ingest import only_texts, part
 from loganalyst.sources.text.patterns import userpatterns
 from loganalyst.store import runrows
 from loganalyst.store.columns import SEALS
@@ -94,7 +94,9 @@ def read(task: Task, held: int = MAX_HELD_ROWS, group: int = GROUP_ROWS) -> Done
     try:
         spool = Spool(task.folder, held)
         with userpatterns.reading_with(task.rules), opening.within(task.found.bounds()):
-            parts = [_part(task, file, spool) for file in task.found.files]
+            named = [(file, relative(file, task.found.folder)) for file in task.found.files]
+            texts = only_texts(named)
+            parts = [_part(task, file, source, spool, only=source in texts) for file, source in named]
         run = assemble(task.found.root, task.found, parts)
         files = {
             name: file for name in BIG if (file := _written(name, run, task.folder, group, streamed=spool.spilled))
@@ -179,19 +181,18 @@ def _hash(file: Path, start: int, end: int) -> str:
         return ""
 
 
-def _part(task: Task, file: Path, spool: Spool) -> Part:
-    source = relative(file, task.found.folder)
+def _part(task: Task, file: Path, source: str, spool: Spool, *, only: bool) -> Part:
     seen = next((s for s in task.known.files if s.path == source), None) if task.known else None
     stat = task.note.prints.get(source)
     if seen is None or stat is None:
-        return part(file, source, spool)
+        return part(file, source, spool, only=only)
     if stat == seen.print:
         rows = Gathering(spool)
         rows.take(_stored(task, seen, seen.rows))
         return rows.part(source, seen.format, seen.length, seen.mark)
     if seen.format and seen.mark and _grown(file, stat, seen, seen.mark.offset):
         return part(file, source, spool, Earlier(seen.format, seen.mark, partial(_stored, task, seen, seen.mark.kept)))
-    return part(file, source, spool)
+    return part(file, source, spool, only=only)
 
 
 def _grown(file: Path, stat: Print, seen: Seen, offset: int) -> bool:

@@ -50,6 +50,19 @@ def test_the_same_metric_in_two_formats_counts_once() -> None:
     assert kept(*both) == [5, 6, 7, 8]
 
 
+def test_as_many_points_in_a_file_as_were_printed() -> None:
+    """A Keras history counts epochs from 0, its progress bar from 1: they are no points of one curve."""
+    rows = [(0, i, 2.5 - i / 4, "history.csv") for i in range(3)] + [
+        (0, i + 1, 2.5 - i / 4, "log.txt") for i in range(3)
+    ]
+    columns = dict(zip(("session", "step", "value", "source"), zip(*rows, strict=True), strict=True))
+    for kept, printed in ((3, 0), (2, 3)):  # with fewer points in the file, the printed ones count
+        points = table("points", {"metric": ["loss"] * 6, **columns})[[*range(kept), 3, 4, 5]]
+        rows_used = effective(points, {"history.csv": "csv", "log.txt": "text"})
+        assert rows_used is not None
+        assert points[rows_used]["source"].to_list() == ["history.csv"] * (3 - printed) + ["log.txt"] * printed
+
+
 def test_files_written_in_parallel_are_sorted_by_step() -> None:
     """Files written later, or with steps that go back, follow the earlier ones."""
     one, two = points(0, [1, 4, 6], [1, 2, 3]), points(0, [2, 3, 6], [4, 5, 3], source="c")

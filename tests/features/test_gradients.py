@@ -50,6 +50,42 @@ def test_masked_nan(features_of: FeaturesOf) -> None:
     assert row.values["grad_norm_nonfinite_step"] == 150
 
 
+def test_a_norm_of_0_throughout_a_training_that_learns_was_not_computed(features_of: FeaturesOf) -> None:
+    """Megatron-LM prints `grad norm: 0.000` then. Without learning the zeros are real."""
+    assert "grad_norm_points" not in {
+        k for k, v in features_of({"loss": DECAY, "grad_norm": [0.0] * 200}).values.items() if v
+    }
+    assert features_of({"loss": [2.0] * 200, "grad_norm": [0.0] * 200}).values["grad_norm_points"] == 200
+
+
+INF = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("norms", "scale", "overflows"),
+    [
+        ([1.0] * 8, [4.0] * 8, False),
+        ([1.0] * 5 + [INF] + [1.0] * 6, [4.0] * 5 + [2.0] * 7, True),
+        ([1.0] * 5 + [INF] + [1.0] * 6, [4.0] * 6 + [2.0] * 6, True),  # the new scale is logged with the next step
+        ([1.0] * 5 + [INF] + [1.0] * 6, [4.0] * 9 + [2.0] * 3, False),
+        ([1.0] * 10 + [INF] * 2, [4.0] * 10 + [2.0, 1.0], True),  # the last steps
+        ([1.0] * 4 + [INF] * 8, [4.0] * 4 + [2.0 / 2**i for i in range(8)], False),  # a collapse
+        ([INF] * 3 + [1.0] * 9, None, True),  # the search for the first scale
+        ([INF] * 9 + [1.0] * 3, None, False),
+        ([1.0] * 10 + [INF] * 2, None, False),
+        ([NAN] * 12, None, False),
+        ([NAN] * 12, [2.0**-i for i in range(12)], False),
+    ],
+)
+def test_norms_that_a_dynamic_loss_scale_explains(
+    features_of: FeaturesOf, norms: list[float], scale: list[float] | None, overflows: bool
+) -> None:
+    curves = {"loss": [2.0 - i / 8 for i in range(len(norms))], "grad_norm": norms} | (
+        {"loss_scale": scale} if scale else {}
+    )
+    assert features_of(curves).values["grad_norm_overflows"] is overflows
+
+
 def test_squared_norms_are_converted(features_of: FeaturesOf) -> None:
     """A squared gradient norm is judged by its root."""
     assert features_of({"grad_norm_square": [4.0] * 20}).values["grad_norm_median"] == 2.0

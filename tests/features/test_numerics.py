@@ -26,6 +26,15 @@ def test_the_loss_scale(features_of: FeaturesOf) -> None:
 
     assert row.values["loss_scale_halvings"] == 3
     assert row.values["loss_scale_min_step"] == 4
+    assert row.values["loss_scale_late_halvings"] == 2
+
+
+def test_a_loss_scale_that_found_its_level(features_of: FeaturesOf) -> None:
+    """It begins high and stays where no step overflows; -1 stands for no scale."""
+    values = features_of({"loss_scale": [2.0**32 / 2**i for i in range(15)] + [131072.0] * 25 + [-1.0]}).values
+
+    assert (values["loss_scale_halvings"], values["loss_scale_late_halvings"]) == (15, 0)
+    assert (values["loss_scale_points"], values["loss_scale_last"]) == (40, 131072.0)
 
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:

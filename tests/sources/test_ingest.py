@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from loganalyst import processes
+from loganalyst import diagnose, processes
 from loganalyst.errors import SourceError
-from loganalyst.model import Run
+from loganalyst.model import OF_NO_FORMAT, Run
 from loganalyst.sources import ingest as module
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.ingest import ingest, processes_for
+from loganalyst.sources.ingest import ingest, only_texts, processes_for
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(30))
 
@@ -214,6 +214,34 @@ def test_a_text_that_is_the_only_file_is_read_as_a_log(tmp_path: Path) -> None:
 
     assert [source.format for source in read.sources] == ["text"]
     assert read.lines["pattern"].to_list() != []
+
+
+@pytest.mark.parametrize("name", ["sweep.txt", "notes.md", "train.log"])
+def test_the_only_text_of_a_folder_is_read_as_a_log(tmp_path: Path, name: str) -> None:
+    """Settings are no text. What was understood of the text is said."""
+    (tmp_path / "config.json").write_text('{"lr": 0.1}')
+    (tmp_path / name).write_text("lr=0.1 gives the best\nMemoryError\n")
+    read = ingest(tmp_path)
+
+    assert [source.format for source in read.sources] == ["config", "text"]
+    assert read.lines.select("line", "pattern").rows() == [(2, "host-allocation-failed")]
+
+
+def test_a_text_of_no_known_format_says_what_is_read(tmp_path: Path) -> None:
+    """It does not say that a run died before its first step."""
+    (tmp_path / "config.json").write_text('{"lr": 0.1}')
+    (tmp_path / "sweep.txt").write_text("lr=0.1 wd=0.01 -> best 0.812\n")
+
+    assert ingest(tmp_path).gaps.select("file", "why").rows() == [("sweep.txt", OF_NO_FORMAT)]
+    assert diagnose(tmp_path).status == "insufficient_data"
+
+
+def test_one_of_several_texts_is_not_the_only_one() -> None:
+    files = [(Path(name), name) for name in ("config.yaml", "a.txt", "b.txt", "log")]
+    assert only_texts(files) == frozenset()
+    assert only_texts(files, ["log"]) == {"log"}
+    assert only_texts(files[:2]) == {"a.txt"}
+    assert only_texts(files[3:]) == {"log"}
 
 
 def test_a_program_that_is_the_only_file_is_no_log(tmp_path: Path) -> None:

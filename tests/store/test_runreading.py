@@ -159,7 +159,9 @@ def test_files_that_did_not_change_are_not_opened(tmp_path: Path, monkeypatch: p
     change(run, "append", "metrics.csv", 5)
     read: list[str] = []
     part = runreading.part
-    monkeypatch.setattr(runreading, "part", lambda file, *rest: read.append(file.name) or part(file, *rest))
+    monkeypatch.setattr(
+        runreading, "part", lambda file, *rest, **more: read.append(file.name) or part(file, *rest, **more)
+    )
     store.ingest([run])
 
     assert read == ["metrics.csv"]

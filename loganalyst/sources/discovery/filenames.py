@@ -19,7 +19,7 @@ class Kind(IntEnum):
     SETTINGS = 5  # also accounting and final results
     CHECKPOINT = 6
     DATABASE = 7  # may hold several runs
-    DUMP = 8  # of a rank's flight recorder: makes a run where nothing else does
+    DUMP = 8  # of a flight recorder or of GPU memory: makes a run where nothing else does
 
 
 # Folders that are not walked. Nor are hidden ones except Hydra's, and W&B's copy of the program (`files/code`).
@@ -74,8 +74,12 @@ _CURVE_PARQUET = re.compile(
     r"(?:^|[^a-z])(?:metrics?|hist(?:ory|ories)?|logs?|progress|scalars?|results?|curves?|loss(?:es)?)(?:[^a-z]|$)"
 )
 _WANDB_HISTORY = re.compile(r"run-(.+)-history(?::v\d+)?")  # run-3f9a1c02-history:v0, W&B's artifact with a history
-# train_log.txt, stdout.txt, my-output.txt; cout.txt of Sacred
-_LOG_WORDS = re.compile(r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm|^cout$")
+# train_log.txt, stdout.txt, my-output.txt; cout.txt of Sacred; rank_3.txt
+_LOG_WORDS = re.compile(
+    r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm|^cout$|^(?:rank|worker|node|proc)[-_]?\d{1,5}$"
+)
+# log.0, out.0.1, stdout.3: of the processes of a job
+_OF_PROCESS = re.compile(r"(?:log|out|err|stdout|stderr|output)(?:\.\d{1,5}){1,2}")
 # config.yaml, training_args.json, all_results.json
 _SETTINGS = re.compile(
     r"config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|run|flags|sweep|^task$|^meta$|^wandb-metadata$"
@@ -91,9 +95,10 @@ _NOTES = re.compile(r"^(?:changelog|contributing|authors|todo|news|citation|code
 _JOBS = re.compile(r"sacct|scontrol|seff")
 # .o123, .e123-4
 _PBS = re.compile(r"\.[oe]\d+(?:-\d+)?")
-# nccl_trace_rank_3, fr_dump_7.json
+# nccl_trace_rank_3, fr_dump_7.json; oom_snapshot.pickle
 _DUMP = re.compile(
     r"[\w-]*(?:trace|dump|recorder)[-_]?(?:rank)?[-_]?\d+(?:\.(?:json|pkl|pickle))?|[\w-]*rank[-_]?\d+(?:\.(?:pkl|pickle))?"
+    r"|[\w-]*(?:oom|memory|snapshot)[\w-]*\.(?:pkl|pickle)"
 )
 _LONG_NUMBER = re.compile(r"\d{3,}")  # its value does not matter; that of a shorter one may: `.h5`, `.o1`
 # .log.1, .o123.2
@@ -192,8 +197,9 @@ _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
 
 
 def _is_log(name: str, suffix: str) -> bool:
-    """`x.log`, `x.log.1`, `x.o123`, `log.txt.rank1`."""
-    return bool(_PBS.fullmatch(suffix) or _ROTATED.search(name)) or name.startswith("log.txt.rank")
+    """`x.log`, `x.log.1`, `x.o123`, `log.0`, `log.txt.rank1`."""
+    known = _PBS.fullmatch(suffix) or _ROTATED.search(name) or _OF_PROCESS.fullmatch(name)
+    return bool(known) or name.startswith("log.txt.rank")
 
 
 def is_part(name: str, parent: str) -> bool:

@@ -104,7 +104,7 @@ class Joiner:
         return replace(
             found,
             files=(*found.files, *files),
-            basis=tuple(basis),
+            basis=(*found.basis, *basis),
             suggested=tuple(suggested),
             jobs=tuple(sorted(run.jobs)),
         )

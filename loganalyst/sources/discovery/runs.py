@@ -15,7 +15,7 @@ from loganalyst import opening
 from loganalyst.errors import SourceError, nearest
 from loganalyst.opening import Bounds
 from loganalyst.sources import formats, unknown
-from loganalyst.sources.discovery import rotation
+from loganalyst.sources.discovery import rankseries, rotation
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.discovery.folder import encodable
@@ -101,6 +101,7 @@ class Listed(NamedTuple):
             ignored=tuple(sorted(self.ignored)),
             unread=tuple((Path(path), why) for path, why in sorted(self.unread)),
             root=Path(self.root),
+            basis=(words,) if (words := rankseries.reason(self.files)) else (),
             within=self.within,
         )
 

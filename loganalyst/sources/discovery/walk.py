@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loganalyst.opening import opened
+from loganalyst.sources.discovery import rankseries
 from loganalyst.sources.discovery.filenames import is_part, may_be_table
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.jobs import by_job, job_id
@@ -140,8 +141,10 @@ class _Walk:
         texts = [path for path in sorted(folder.notes) if _shows_training(path)]
         for path in texts:
             yield from self._offer(Candidate(path, folder.depth + 1, Group(logs=[path]), text=True))
+        if above is None and not texts and len(folder.notes) == 1:  # the only text of a folder that the user named
+            group.logs += folder.notes
         # a folder that the user named: reading it says what is wrong with it
-        named = above is None and not texts and (group.tables or group.settings)
+        named = above is None and not texts and (group.tables or group.settings or group.logs)
         if named or _tables_hold_metrics(group):
             yield from self._offer(Candidate(folder.path, folder.depth, group))
         else:
@@ -184,7 +187,8 @@ def _text_runs(folder: Folder) -> Iterator[Candidate]:
 
 def _jobs(logs: Sequence[str]) -> list[list[str]]:
     """The logs grouped by job; those of the ranks of one job are together."""
-    return [sorted(logs)] if owners.are_ranks_of_one_job([*map(Path, logs)]) else by_job(logs)
+    together = owners.are_ranks_of_one_job([*map(Path, logs)]) or rankseries.are_of_one_job(logs)
+    return [sorted(logs)] if together else by_job(logs)
 
 
 def _head(path: str, size: int) -> bytes:

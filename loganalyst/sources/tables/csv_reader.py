@@ -18,7 +18,16 @@ from loganalyst.sources.discovery.filenames import may_be_table
 from loganalyst.sources.files.constantcolumns import Constants
 from loganalyst.sources.files.flatten import Leaf, config_of, config_table
 from loganalyst.sources.files.lineblocks import Block, binary, blocks, gap, text
-from loganalyst.sources.tables import cells, csvexports, csvheader, csvuniform, stepcolumns, unnamed
+from loganalyst.sources.tables import (
+    cells,
+    csvexports,
+    csvheader,
+    csvuniform,
+    csvwithtext,
+    jsonwithtext,
+    stepcolumns,
+    unnamed,
+)
 from loganalyst.sources.tables.cells import Rows
 from loganalyst.sources.tables.csvlosses import Losses
 from loganalyst.sources.tables.nulbytes import Hole, holed, pieces
@@ -71,6 +80,18 @@ def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
         why = f"binary data, not CSV: a NUL byte at offset {head.index(0)}"
         yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
         return
+    first = next((line for line in text(head).split("\n")[:40] if line.strip() and not line.startswith("#")), "")
+    sep = cells.separator([first]) if first else ""
+    columns = first.count(sep) + 1 if sep else 0
+    numbers = _numbers(path, size)
+    if columns > 1 and not holed(head) and csvwithtext.has_text(path, sep, columns):
+        yield from jsonwithtext.read(path, numbers, csvwithtext.TableCopy(sep, columns))
+    else:
+        yield from numbers
+
+
+def _numbers(path: Path, size: int) -> Iterator[Tables]:
+    """The table's points, and the gaps between them."""
     table = _Table(path)
     for piece in chain.from_iterable(map(pieces, blocks(path, size=size))):
         if isinstance(piece, Hole):

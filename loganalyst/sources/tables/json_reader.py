@@ -7,9 +7,10 @@ and Infinity are numbers. true, false and texts are not metrics.
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from loganalyst.model import Tables
 from loganalyst.opening import opened, whole
 from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, place, text
-from loganalyst.sources.files.readmark import Mark
-from loganalyst.sources.tables import jsonlines, stepcolumns
+from loganalyst.sources.files.readmark import Mark, StartAgainError
+from loganalyst.sources.tables import jsonlines, jsonwithtext, stepcolumns
 from loganalyst.sources.tables.jsonlines import MAX_CHUNK_LINES, MIN_LINES, Lines
 from loganalyst.sources.tables.jsonrows import Log
 from loganalyst.sources.tables.jsonshape import number_lists, parse_json, shape
@@ -66,7 +67,13 @@ def resume(
         kind = shape(path, text(file.read(1 << 16)))
     if kind == "lines":
         limits = {"min_lines": min_lines, "chunk_lines": chunk_lines}
-        return (yield from _read_lines(path, mark, block, limits))
+        lines = partial(_read_lines, path, size=block, limits=limits)
+        if not jsonwithtext.has_text(path, *((mark.offset, mark.state["line"]) if mark else (0, 1))):
+            return (yield from lines(mark))
+        if mark:  # text counts the starts of the program over the whole file
+            raise StartAgainError(f"{path}: text among objects")
+        yield from jsonwithtext.read(path, lines(None, is_broken=jsonwithtext.is_damaged), jsonwithtext.Copy())
+        return None
     if path.stat().st_size > _MAX_WHOLE:
         yield Tables(gaps=gap(path, f"larger than {_MAX_WHOLE >> 20} MiB and not an object a line", 0))
     else:
@@ -75,9 +82,14 @@ def resume(
 
 
 def _read_lines(
-    path: Path, mark: Mark | None, size: int, limits: Mapping[str, int]
+    path: Path,
+    mark: Mark | None,
+    *,
+    size: int,
+    limits: Mapping[str, int],
+    is_broken: Callable[[bytes], bool] = lambda _: True,
 ) -> Generator[Tables, None, Mark | None]:
-    """The points of the lines behind `mark`.
+    """The points of the lines behind `mark`. What is no object and `is_broken` becomes a gap.
 
     A mark is set only behind a full block. So the blocks, and the axes chosen from the first, do not depend on where
     reading stopped before.
@@ -87,7 +99,7 @@ def _read_lines(
     kept = Counter(mark.kept if mark else {})
     behind = mark or Mark(0, {}, {"line": 1, "log": log.state()})
     for block in blocks(path, size=size, offset=offset, line=line, quoted=False):
-        for tables in _block(log, block, limits):
+        for tables in _block(log, block, limits, is_broken):
             kept.update({f.name: getattr(tables, f.name).height for f in fields(Tables)})
             yield tables
         begin, offset = offset, block.at(len(block.data)) or 0  # UTF-16 has no offset: reading cannot resume within it
@@ -98,7 +110,7 @@ def _read_lines(
     return behind
 
 
-def _block(log: Log, block: Block, limits: Mapping[str, int]) -> Iterator[Tables]:
+def _block(log: Log, block: Block, limits: Mapping[str, int], is_broken: Callable[[bytes], bool]) -> Iterator[Tables]:
     """The points of a block: most lines are decoded in bulk, the others by the parser."""
     lines = Lines.split(block.data)
     wide, left = jsonlines.read(lines, **limits)
@@ -109,7 +121,7 @@ def _block(log: Log, block: Block, limits: Mapping[str, int]) -> Iterator[Tables
         found, end = _objects(line, line.decode()) if line else ([], 0)
         records += found
         places += [nth] * len(found)
-        if end < len(line):
+        if end < len(line) and is_broken(line[end:]):
             log.broken(block.line + nth, block.at(int(lines.begins[nth]) + end), block.extent(line[end:]))
     yield from log.records(records, wide, np.array(places, np.int64), block.line)
 

@@ -25,6 +25,8 @@ FATAL = ("aside", "root", "stop", "peer", "cascade")
 # a line with one of these is no banner
 _TRAINING_WORDS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")
 MAX_SESSIONS = 1 << 14  # starts of a file that become sessions; each costs memory, and the report lists it
+# lines with a loss behind the scheduler's word that it stops the job: fewer may be what ranks still wrote
+MIN_LINES_AFTER_REQUEUE = 20
 _BANNER_LINES = 50  # lines: all ranks of one start may print the first line
 _STATUS_OF_STOP: dict[str, RunStatus] = {
     "slurm_timeout": "timeout",
@@ -39,6 +41,7 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 }
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that decide how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
+_JOB_EVENTS = ("job", "banner", "report", "output")
 _DIGITS = str.maketrans("123456789", "0" * 9)
 _NAT = np.iinfo(np.int64).min  # NaT as an integer
 
@@ -105,6 +108,9 @@ class Sessions:
     """Numbers the sessions of one file (from 0) as its batches pass. A start mark counts after a failure, or where the
     session already had it and trained since. A weak mark (a fresh bar, the file's first line) counts only after a
     failure.
+
+    A failure of a session that showed no start and no training before it does not count: the marks behind it may be
+    those of the same start. Errors are written at once, while what the program printed before waits in a buffer.
     """
 
     source: str
@@ -113,7 +119,9 @@ class Sessions:
     first: str | None = None
     busy: int = 0
     fatal: int = 0
+    failed: int = 0  # the last failure that counts
     job_line: int = 0
+    report: tuple[int, str] = (0, "")  # LSF's report of a job: its first line, and the job
     more: int = 0  # starts beyond MAX_SESSIONS: their lines belong to the last session
     _copies: list[dict[str, Any]] = field(default_factory=list, init=False)  # of sessions, as `state` returned them
     _same: int = field(default=0, init=False)  # how many of the copies are still valid
@@ -139,12 +147,15 @@ class Sessions:
             return {**one, "seen": list(one["seen"]), "faults": faults}
 
         every = [Session(**copied(s)) for s in state["all"]]
-        return cls(**{**state, "all": every})
+        return cls(**{**state, "all": every, "report": tuple(state["report"])})
 
     def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
         """The session of each row of a batch; the patterns `known` claim the lines `hits`."""
         self._same = min(self._same, self._holding(int(chunk.line[0])) if len(chunk) else self._same)
-        handlers = {"job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal}
+        handlers = {
+            "job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal,
+            "banner": self._job_banner, "report": self._report, "output": self._output, "requeued": self._requeued,
+        }  # fmt: skip
         busy = chunk.line[look.flags["busy"]]
         for line, kind, detail in self._events(chunk, look, hits, known):
             before = int(np.searchsorted(busy, line))
@@ -171,15 +182,16 @@ class Sessions:
         """
         self._read_first(chunk)
         named = hits[known.of_job[hits.pattern]]
-        jobs = zip(named.line.tolist(), map(_job, named.captures), strict=True)
-        events: list[tuple[int, str, str | None]] = [(line, "job", job) for line, job in jobs if job is not None]
+        said = zip(named.line.tolist(), (PARTS[part] for part in named.part.tolist()), named.captures, strict=True)
+        events = [event for one in said if (event := _of_job(*one))]
         marks = hits[hits.with_parts("start", *FATAL)]
         kinds = np.where(marks.with_parts("start"), np.where(known.generic[marks.pattern], "weak", "strong"), "fatal")
         ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
         events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
+        events += _requeued(hits, known, chunk.line[look.flags["busy"]])
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
-            jobs_first = [e for e in events if e[1] == "job"]
-            others = [e for e in events if e[1] != "job"]
+            jobs_first = [e for e in events if e[1] in _JOB_EVENTS]
+            others = [e for e in events if e[1] not in _JOB_EVENTS]
             events = [*jobs_first, *((line, "weak", None) for line in self._first_again(chunk, look)), *others]
         return sorted(events, key=lambda event: event[0])
 
@@ -204,24 +216,57 @@ class Sessions:
 
     def _fatal(self, line: int, _detail: str | None) -> None:
         self.fatal = line
+        if self.all[-1].seen or self.all[-1].first_line <= self.busy:
+            self.failed = line
 
     def _strong(self, line: int, pattern: str | None) -> None:
         last = self.all[-1]
         trained = pattern in last.seen and last.first_line <= self.busy < line
-        if trained or last.first_line <= self.fatal < line:
+        if trained or last.first_line <= self.failed < line:
             self._start(line)
+        self._see(pattern)
+
+    def _see(self, pattern: str | None) -> None:
         if pattern and pattern not in self.all[-1].seen:
             self.all[-1].seen.append(pattern)
 
-    def _weak(self, line: int, _detail: str | None) -> None:
-        if self.all[-1].first_line <= self.fatal < line:
+    def _weak(self, line: int, pattern: str | None) -> None:
+        """`pattern` is None for the file's first line, which shows a start."""
+        if self.all[-1].first_line <= (self.failed if pattern else self.fatal) < line:
             self._start(line)
+        self._see(pattern)
 
     def _job(self, line: int, job: str | None) -> None:
         """Another job's number: its lines begin behind the last mention of the job before."""
-        if self.all[-1].job not in (None, job) and self.job_line >= self.all[-1].first_line:
+        if self._is_other(job):
             self._start(self.job_line + 1)
         self.all[-1].job, self.job_line = job, line
+
+    def _job_banner(self, line: int, job: str | None) -> None:
+        """The number of a job, printed at its start: another job begins here."""
+        if self._is_other(job):
+            self._start(line)
+        self.all[-1].job, self.job_line = job, line
+
+    def _is_other(self, job: str | None) -> bool:
+        return self.all[-1].job not in (None, job) and self.job_line >= self.all[-1].first_line
+
+    def _requeued(self, _line: int, stopped: str | None) -> None:
+        """Training goes on behind the line `stopped`, where the scheduler took the job's nodes away."""
+        if self.all[-1].first_line <= int(stopped or 0):
+            self._start(int(stopped or 0) + 1)
+
+    def _report(self, line: int, job: str | None) -> None:
+        """LSF's report of a job begins; where its output lies is said later."""
+        self.report = line, job or ""
+
+    def _output(self, line: int, where: str | None) -> None:
+        """LSF says where a job's output lies: it follows the report, or is above it."""
+        first, job = self.report
+        if job and where == "follows":
+            self._job_banner(first, job)
+        elif job:
+            self._job(line, job)
 
     def _start(self, line: int) -> None:
         if len(self.all) == MAX_SESSIONS:
@@ -283,7 +328,22 @@ class Sessions:
         })  # fmt: skip
 
 
-def _job(captures: str) -> str | None:
-    """The job number that a pattern captured."""
-    job: str | None = json.loads(captures).get("job")
-    return job
+def _requeued(hits: Hits, known: Catalogue, busy: NDArray[np.int64]) -> list[tuple[int, str, str | None]]:
+    """The lines that show that a requeued job trains again, as in `Sessions._events`; `busy` are lines with a loss."""
+    label = [n for n, label in enumerate(known.labels) if label == "slurm_preempted"]
+    stops = hits.line[np.isin(hits.pattern, label) & hits.with_parts("stop")]
+    later = np.searchsorted(busy, stops, side="right") + MIN_LINES_AFTER_REQUEUE
+    some = later < len(busy)
+    return [(int(busy[at]), "requeued", str(stop)) for at, stop in zip(later[some], stops[some].tolist(), strict=True)]
+
+
+def _of_job(line: int, part: str, captures: str) -> tuple[int, str, str | None] | None:
+    """What a line says of a job, as in `Sessions._events`. `captures` are those of its pattern."""
+    found: dict[str, str | None] = json.loads(captures)
+    if where := found.get("job_output"):
+        return line, "output", where
+    job = found.get("job")
+    if job is None:
+        return None
+    kind = "report" if "reported" in found else "banner" if part == "start" else "job"
+    return line, kind, job

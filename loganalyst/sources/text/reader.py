@@ -18,7 +18,7 @@ from loganalyst.sources.formats import HEAD, formats
 from loganalyst.sources.text import batches, sniffing
 from loganalyst.sources.text.batches import Log, Scanned
 from loganalyst.sources.text.lines import loglines as textlines
-from loganalyst.sources.text.lines import owners, printedarguments, stamps, wrapped
+from loganalyst.sources.text.lines import owners, powershell, printedarguments, stamps, wrapped
 from loganalyst.sources.text.lines.linekinds import Kinds, Look
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.metrics import barsteps, lastprogress
@@ -76,9 +76,13 @@ def resume(path: Path, mark: Mark | None, sizes: Sizes = SIZES) -> Generator[Tab
     plain, logged = wrapped.keys(head), wrapped.keys(head, metrics=True)
     if keys := plain or logged:
         yield from _logged_numbers(path) if logged else ()
-        with wrapped.unwrapped(path, keys) as inside:
+        with wrapped.unwrapped(path, wrapped.Unwrapping(keys)) as inside:
             for tables in map(inside.placed, _resume(inside.file, None, sizes)):
                 yield replace(tables, points=Tables().points) if logged else tables
+        return None
+    if powershell.is_redirected(head):
+        with powershell.printed(path) as inside:
+            yield from map(inside.placed, _resume(inside.file, None, sizes))
         return None
     return (yield from _resume(path, mark, sizes))
 

@@ -10,9 +10,11 @@ from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.metrics import printedtables
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 
-# `slurm-7.out`, `output.txt`, `train.log`, `train.log.1`, `job.o4711`, `stdout_0`
+# `slurm-7.out`, `output.txt`, `train.log`, `train.log.1`, `job.o4711`, `stdout_0`, `log.3`, `out.0.3`
 _LOG_NAME = re.compile(
-    r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)", re.I
+    r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)"
+    r"|^(log|out|err)(\.\d{1,5}){1,2}$",
+    re.I,
 )
 # `slurm-7_1.out`, `stderr.log`, `job.e4711`
 _SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)

@@ -514,6 +514,16 @@ def flightrecorder() -> list[Seed]:
     return [*pickles, Seed("traces/rank_1.json", json.dumps(told).encode())]
 
 
+def memory_snapshot() -> list[Seed]:
+    """A snapshot of torch's GPU memory with an allocation that failed, by two protocols."""
+    frames = [{"filename": "/home/me/train.py", "line": 31, "name": "forward"}]
+    sizes = {"total_size": 1 << 30, "allocated_size": 1 << 29, "active_size": 1 << 29}
+    blocks = [{"size": 1 << 20, "state": "active_allocated", "frames": frames} for _ in range(20)]
+    events = [{"action": action, "size": 1 << 30, "device_free": 7, "frames": frames} for action in ("alloc", "oom")]
+    told = {"segments": [{"device": 0, **sizes, "blocks": blocks}], "device_traces": [events], "allocator_settings": {}}
+    return [Seed("oom_snapshot.pickle", pickle.dumps(told, protocol=n)) for n in (2, 4)]
+
+
 def named_rows() -> list[Seed]:
     """A log of build-nanogpt, by its own format string; one with values that are not finite."""
     log = "".join(f"{step} train {numbers(step)['train/loss']:.6f}\n" for step in range(60))
@@ -570,6 +580,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "parquet": parquet,
     "compressed": compressed,
     "flightrecorder": flightrecorder,
+    "memorysnapshot": memory_snapshot,
     "namedrows": named_rows,
     "numbercolumns": number_columns,
     "sb3evaluations": evaluations,

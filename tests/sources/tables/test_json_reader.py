@@ -73,7 +73,7 @@ def test_an_object_a_line(tmp_path):
 
 def test_broken_lines_are_gaps(tmp_path):
     """A line that is no object costs itself, with its place; what a line begins with is kept."""
-    text = '{"step":0,"a":1}\noops\n[1]\n{"step":1,"a":2}{"step":2,"a":3}\n{"step":3,"a":4} x\n{"step":4,"a":'
+    text = '{"step":0,"a":1}\n"oop\n[1]\n{"step":1,"a":2}{"step":2,"a":3}\n{"step":3,"a":4} x\n{"step":4,"a":'
     tables = read(file(tmp_path, text, "metrics.jsonl"))
 
     assert rows(tables) == [("a", 0, 1.0), ("a", 1, 2.0), ("a", 2, 3.0), ("a", 3, 4.0)]

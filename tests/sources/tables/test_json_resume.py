@@ -19,7 +19,7 @@ ROWS = (
     '{"step": 7, "loss": 0.25, "timestamp": 1700000000.5}',
     '{"training_iteration": 3, "config": {"lr": 0.5}, "loss": 1.5}',
     "",
-    "no object",
+    "[no object]",
     '{"step": 8, "image": {"_type": "image-file"}}',
     '{"loss": 1}{"loss": 2}',
     "\xe9\xe8",

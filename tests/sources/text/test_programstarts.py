@@ -113,3 +113,79 @@ def test_a_fault_with_two_later_metrics_was_survived() -> None:
     assert set(session.faults) == {"root", "stop"}
     session.add_progress(np.array([8]))
     assert set(session.faults) == {"stop"}
+
+
+STEPS = "".join(f"step {i} loss {2 - i / 64}\n" for i in range(40))
+TRACE = 'Traceback (most recent call last):\n  File "train.py", line 4, in <module>\n    main()\nKeyError: 7\n'
+
+
+def lsf_mail(job: int, word: str, verdict: str, output: str, *, above: bool) -> str:
+    """What LSF writes for a job: its report before the output, or behind it."""
+    report = (
+        f"Sender: LSF System <lsfadmin@n1>\nSubject: Job {job}: <train> in cluster <dcc> {word}\n\n{verdict}\n\n"
+        "Resource usage summary:\n\n    CPU time :  100.00 sec.\n\n"
+    )
+    if above:
+        return f"{output}\n{report}The output (if any) is above this job summary.\n\n"
+    return f"{report}The output (if any) follows:\n\n{output}\n\nPS:\n\nRead file <x.err> for stderr output.\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "starts", "first"), [(False, [1, 58, 115], "unknown"), (True, [1, 53, 105], "killed")]
+)
+def test_each_lsf_mail_is_a_job(log: Path, above: bool, starts: list[int], first: str) -> None:
+    """A first job that was killed says nothing about the last one."""
+    killed = "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 137."
+    done = "Successfully completed."
+    mails = [(1001, "Exited", killed), (1002, "Done", done), (1003, "Done", done)]
+    tables = read(log, "".join(lsf_mail(*mail, STEPS, above=above) for mail in mails))
+
+    assert tables.sessions["job"].to_list() == ["1001", "1002", "1003"]
+    assert tables.sessions["status"].to_list() == [first, "finished", "finished"]
+    assert started(tables) == starts
+
+
+def test_the_last_lsf_mail_failed(log: Path) -> None:
+    mails = [
+        (1002, "Done", "Successfully completed.", STEPS),
+        (1003, "Exited", "Exited with exit code 1.", STEPS + TRACE),
+    ]
+    tables = read(log, "".join(lsf_mail(*mail, above=True) for mail in mails))
+
+    assert tables.sessions.select("job", "status").rows() == [("1002", "finished"), ("1003", "failed")]
+
+
+def test_a_job_begins_where_its_number_is_printed(log: Path) -> None:
+    """The lines behind the first job's number are its own, up to the number of the next job."""
+    end = "srun: error: n1: task 0: Exited with exit code 1\n"
+    tables = read(log.with_name("jobs.out"), f"SLURM_JOB_ID=77\n{STEPS}{TRACE}{end}SLURM_JOB_ID=78\n{STEPS}")
+
+    assert tables.sessions.select("first_line", "job", "status").rows() == [(1, "77", "failed"), (47, "78", "unknown")]
+
+
+def test_a_requeued_job_trains_again(log: Path) -> None:
+    stop = "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO JOB REQUEUE ***\n"
+
+    assert started(read(log, STEPS + stop + "Running on n7\n" + STEPS)) == [1, 42]
+    late = "".join(STEPS.splitlines(keepends=True)[:20])  # what ranks still wrote
+    assert read(log, STEPS + stop + late).sessions["status"].to_list() == ["preempted"]
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [
+        "Namespace(lr=0.1, batch_size=64)\n",
+        "***** Running training *****\n",
+        "2026-01-10 10:00:00 INFO: Using 1 GPUs\nNamespace(lr=0.1)\n",
+        "  0%|          | 0/10 [00:00<?, ?it/s]\n",
+    ],
+)
+def test_a_banner_behind_an_error_that_nothing_precedes_is_no_second_start(log: Path, banner: str) -> None:
+    """An error is written at once; the banner of the same start waited in a buffer."""
+    assert started(read(log, TRACE + banner + "Epoch 1/10 loss: 1.9\nEpoch 2/10 loss: 1.8\n")) == [1]
+
+
+def test_a_banner_behind_the_error_of_a_visible_start_is_a_second_start(log: Path) -> None:
+    banner = "Namespace(lr=0.1)\n"
+    assert started(read(log, banner + TRACE + banner + STEPS)) == [1, 6]
+    assert started(read(log, STEPS + TRACE + banner + STEPS)) == [1, 45]

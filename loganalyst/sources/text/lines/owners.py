@@ -11,6 +11,10 @@ from loganalyst.opening import opened
 
 # `rank3.log`, `log_rank_3.txt`, `worker-3.err`; PaddlePaddle's `workerlog.3`
 _RANK = re.compile(r"(?:^|[-_.])(?:global)?[-_]?(?:rank|worker(?:log\.)?|proc)[-_.]?(\d{1,5})(?=$|[-_.])", re.I)
+# `r3.log`, `train_r12.out`, but not `r50.log`, which is a ResNet; `log.3`, `out.0.3` (mpirun's job and rank)
+_BRIEF_RANK = re.compile(
+    r"(?:.*[-_.])?r(\d|1[0-5])\.(?:log|out|err|txt)|(?:log|out|err|stdout|stderr|output)(?:\.\d{1,5})?\.(\d{1,5})", re.I
+)
 _SUBMITIT = re.compile(r"\d{3,}(?:_\d+)?_(\d{1,5})_log\.(?:out|err)")  # submitit: `4711_3_log.out`
 # `train_4711_3.out`: the third task of an array, or of one job's step (SLURM's %t); its lines decide which
 _TASK = re.compile(r"(?:^|[-_.])\d{3,}_(\d{1,5})\.(?:out|err|log|txt)")
@@ -51,8 +55,14 @@ def of_file(path: Path) -> tuple[int | None, str | None]:
     """Rank and node that wrote the file, by its name or folder; None where neither names one."""
     name = path.name
     rank = _RANK.search(name.rpartition(".")[0] or name) or _RANK.search(name) or _RANK.fullmatch(path.parent.name)
-    rank = rank or _SUBMITIT.fullmatch(name)
-    number = rank[1] if rank else path.parent.name if _ATTEMPT.fullmatch(path.parent.parent.name) else ""
+    rank = rank or _SUBMITIT.fullmatch(name) or _BRIEF_RANK.fullmatch(name)
+    number = (
+        next(filter(None, rank.groups()))
+        if rank
+        else path.parent.name
+        if _ATTEMPT.fullmatch(path.parent.parent.name)
+        else ""
+    )
     found = next((hit[1] or hit[2] for hit in _NODE.finditer(name) if not _NO_NODE.fullmatch(hit[1] or "")), None)
     return int(number) if number.isdecimal() else None, found
 
@@ -76,6 +86,12 @@ def are_ranks_of_one_job(logs: Sequence[Path]) -> bool:
     later = [(log, rank) for log, hit in named if (rank := int(hit[1]))][:_MAX_LOGS_READ]
     agree = [_is_mostly(rank, counts) for log, rank in later if (counts := _rank_counts(log))]
     return bool(agree) and all(agree)
+
+
+def names_mostly(path: Path, rank: int) -> bool | None:
+    """Whether nearly all ranks that the first lines of a log name are `rank`; None where they name none."""
+    counts = _rank_counts(path)
+    return _is_mostly(rank, counts) if counts else None
 
 
 def _rank_counts(path: Path) -> "Counter[int]":

@@ -92,39 +92,39 @@ class Unwrapping:
 
     def __init__(self, names: Keys) -> None:
         self._names = names
-        self._row = 0
+        self.row = 0  # lines taken
         self._goes_on = False  # the last line has no end yet
         self._lines: list[Integers] = []
 
     def take(self, block: list[str]) -> str:
         """The printed text of the lines, each under the time of its object."""
-        held = self._held(block)
+        held = self.held(block)
         printed = held.select("row", "stamp", text=pl.col("text").str.strip_suffix("\n").str.split("\n"))
         ended = held["text"].str.ends_with("\n") if self._names.ends else pl.repeat(True, held.height, eager=True)
         goes_on = np.concatenate([[self._goes_on], ~ended.to_numpy()])
         printed = printed.with_columns(first=~pl.Series(goes_on[:-1])).explode("text")
         begins = (pl.col("first") | (pl.col("row") == pl.col("row").shift())).fill_null(value=True)
         printed = printed.with_columns(begins=begins)
-        self._lines.append(printed.filter("begins")["row"].to_numpy() + self._row + 1)
-        self._row += len(block)
+        self._lines.append(printed.filter("begins")["row"].to_numpy() + self.row + 1)
+        self.row += len(block)
         self._goes_on = bool(goes_on[-1])
         pieces = pl.when("begins").then(pl.concat_str(pl.lit("\n"), "stamp", "text")).otherwise("text")
         return printed.select(pieces).to_series().str.join("")[0] if printed.height else ""
 
-    def _held(self, block: list[str]) -> pl.DataFrame:
+    def held(self, block: list[str]) -> pl.DataFrame:
         """Row, text and stamp of each line; a line that is no such object is its own text."""
         line = pl.Series("text", block, pl.String)
         text = pl.select(pl.coalesce(_at(line, self._names.text), line)).to_series()
-        text = _with_trace(line, text)
+        text = with_trace(line, text)
         stamp = _stamp(_at(line, self._names.time)) if self._names.time else pl.repeat("", len(block), eager=True)
         return pl.DataFrame({"text": text, "stamp": stamp}).with_row_index("row").filter(line != "")
 
     def lines(self) -> Integers:
         """For each unwrapped line the line that held it (both from 1)."""
-        return np.concatenate([*self._lines, [max(self._row, 1)]]).astype(np.int64)
+        return np.concatenate([*self._lines, [max(self.row, 1)]]).astype(np.int64)
 
 
-def _with_trace(line: pl.Series, text: pl.Series) -> pl.Series:
+def with_trace(line: pl.Series, text: pl.Series) -> pl.Series:
     """The texts; where the object also holds a traceback, that traceback follows."""
     some = line.str.contains_any([f'"{key}"' for key in TRACE_KEYS]).arg_true()
     if not len(some):
@@ -173,12 +173,11 @@ class Unwrapped(NamedTuple):
 
 
 @contextmanager
-def unwrapped(path: Path, names: Keys) -> Iterator[Unwrapped]:
-    """The log at `path` without its wrapping, below folders of the same names. Raises OSError."""
+def unwrapped(path: Path, work: Unwrapping) -> Iterator[Unwrapped]:
+    """The log at `path` as `work` prints it, below folders of the same names. Raises OSError."""
     with temporary() as folder:
         inner = Path(folder, *path.absolute().parts[1:][-3:])
         inner.parent.mkdir(parents=True, exist_ok=True)
-        work = Unwrapping(names)
         with opened(path) as packed, inner.open("w", encoding="utf-8", newline="") as out:
             for text in map(work.take, _blocks(packed)):
                 out.write(text if out.tell() else text.removeprefix("\n"))

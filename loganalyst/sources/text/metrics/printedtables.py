@@ -29,7 +29,8 @@ _STEPS = (
     *("total/steps", "timestepssofar", "totalenvinteracts", "totalenvsteps", "iterations", "iteration"),
 )
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "misc/nupdates", "samples"))}
-_BAR = r":?\s+[0-9]+%(?:\|| [━╸╺─]).*$"  # `: 37%|███ | 3/8`, `: 37% ━━━╸──── 3/8 1.5it/s 2.1s`
+_DRAWN = r"[0-9]+%(?:\|| [━╸╺─]| \d+/\d+ \[).*"
+_BAR = rf":?\s+{_DRAWN}$"  # `: 37%|███ | 3/8`, `: 37% ━━━╸──── 3/8 1.5it/s 2.1s`, `: 37% 3/8 [00:02<` of notebooks
 # `Epoch  box_loss  cls_loss`, `Class Images P R`
 _NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
 # separated by commas: `epoch, train loss, val loss`
@@ -39,7 +40,7 @@ _APART = (
     r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)"
     r"(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()%-]*(?: [A-Za-z0-9_./@()%-]+)*){2,}\s*$"
 )
-HEADER = rf"{_NAMES}(?:[0-9]+%(?:\|| [━╸╺─]).*)?$|{_LISTED}|{_APART}"  # `Epoch  box_loss  cls_loss`; a bar may follow
+HEADER = rf"{_NAMES}(?:{_DRAWN})?$|{_LISTED}|{_APART}"  # `Epoch  box_loss  cls_loss`; a bar may follow
 _COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"  # `1, 0.5, 0.6`
 _RULED = r"^\s*[|│┃].*[|│┃]\s*$"  # `| 1 | 0.5 | 0.6 |`
 # columns that are no results: `Epoch`, `Instances`, `size`

@@ -69,7 +69,7 @@ class Catalogue:
         self.part = np.array([PARTS.index(pattern.part) for pattern in known], np.int64)
         vague = [p.generic and p.label in ("code_exception", "other") for p in known]
         self.vague = np.flatnonzero(vague)  # the words of such a line may say more
-        self.of_job = np.array(["(?P<job>" in pattern.regex for pattern in known], bool)
+        self.of_job = np.array(["(?P<job" in pattern.regex for pattern in known], bool)
         self.place = {pattern.id: place for place, pattern in enumerate(known)}
         words: dict[str, Sequence[str | None]] = {"pattern": self.ids, "label": self.labels, "part": PARTS}
         self.words = {column: pl.Series(values, dtype=pl.String) for column, values in words.items()}

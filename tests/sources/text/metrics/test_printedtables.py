@@ -57,3 +57,30 @@ def test_a_block_is_one_record() -> None:
 )
 def test_a_header_names_results(line: str, headed: bool) -> None:
     assert printedtables.headed(pl.Series([line])) is headed
+
+
+@pytest.mark.parametrize(
+    "bar", ["100% 92/92 [00:42<00:00,  3.29it/s]", "100%|##| 92/92 [00:42<00:00]", "100% ━━━━ 92/92 3.29it/s"]
+)
+def test_columns_before_a_bar(bar: str) -> None:
+    """YOLOv3 prints them so; a notebook draws no bar between the share and the count."""
+    head = "     Epoch   gpu_mem       box       obj       cls  img_size\n"
+    scores = f"               Class      Images           P           R: {bar}\n"
+    rows = [f"       {e}/1     2.50G   {0.0625 / (e + 1)}   0.0125   0.0225       640: {bar}\n" for e in range(2)]
+    found = parse(frame(head + rows[0] + scores + head + rows[1] + scores))
+
+    assert found.filter(metric="box").select("step", "value").rows() == [(0, 0.0625), (1, 0.03125)]
+    assert found["metric"].unique().sort().to_list() == ["box", "cls", "gpu_mem", "obj"]
+
+
+def test_a_row_that_does_not_fit_its_header_has_no_values() -> None:
+    """Ultralytics' scores of the validation, printed under the columns of the training."""
+    head = "      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size\n"
+    row = "        1/3      2.5G     1.5    0.0625    0.015625        125        640\n"
+    found = parse(
+        frame(head + row + "                   all        128        929      0.60       0.50       0.40       0.30\n")
+    )
+
+    assert found.select("metric", "value").rows() == [
+        ("GPU_mem", 2.5), ("box_loss", 1.5), ("cls_loss", 0.0625), ("dfl_loss", 0.015625)
+    ]  # fmt: skip
