@@ -6,11 +6,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.blame.linetraits import has_trait
 from loganalyst.model import Run
 from loganalyst.thresholds import blame_limit
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # `E0131 12:00:01.123456`; glog writes no year
 _LOG = ["session", "file"]
+# What a process reports if a device fails under it, or under its peer
+DEVICE_ECHOES = ("cuda_error", "nccl_error", "nccl_timeout", "gpu_hardware", "segfault", "device_assert")
 
 
 def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
@@ -39,7 +42,7 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     )
     ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
     alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on
-    alive = (alive | _uncaught()) & ~_handled()
+    alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled()
     return lines.with_columns(
         behind=pl.col("last_line") - pl.col("line"),
         alive=alive | led_to_stop | (pl.col("part") == "stop"),
@@ -57,12 +60,22 @@ def _uncaught() -> pl.Expr:
     return (uncaught & ~ended_later.fill_null(value=False)).fill_null(value=False)
 
 
+def _of_a_failing_device() -> pl.Expr:
+    """Whether a driver's word about a device goes shortly before an error of a library that ended training: other
+    ranks print some metrics in between.
+    """
+    last = pl.col("label").is_in(DEVICE_ECHOES) & (pl.col("later") < blame_limit("survived_after"))
+    echo = pl.when(last).then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
+    word = has_trait("device_word") & (pl.col("part") == "root")
+    return (word & (pl.col("later") - echo <= blame_limit("going_down"))).fill_null(value=False)
+
+
 def _handled() -> pl.Expr:
     """Whether the program printed an exception by itself and went on: it did so again and again, or it ended its work
     later. A failed exit shows that it did not go on.
     """
     own = pl.col("printer").is_in(["logger", "handler"])
-    often = own.sum().over(*_LOG, "pattern") >= blame_limit("printed_again")
+    often = own.sum().over(*_LOG, "rank", "pattern") >= blame_limit("printed_again")
     ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
     failed = (pl.col("part") == "confirm").any().over("session")
     return (own & (often | ended_later.fill_null(value=False)) & ~failed).fill_null(value=False)

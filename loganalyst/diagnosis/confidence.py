@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loganalyst.diagnosis import rolecap
+from loganalyst.diagnosis import logcap, rolecap
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.kindcap import limit
@@ -229,7 +229,9 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
 
 def _limited(judged: Judged, answers: Answers) -> Judged:
     """The rule with its confidence lowered to the limits of what is not sure about the run, and why."""
-    limits = [found for found in (limit(judged.rule, answers.values),) if found and found.highest < judged.confidence]
+    of_log = logcap.limits(answers.values) if judged.scale == "logs" else []
+    every = [found for found in (limit(judged.rule, answers.values), *of_log) if found]
+    limits = [found for found in every if found.highest < judged.confidence]
     lowest = min((found.highest for found in limits), default=judged.confidence)
     return replace(judged, confidence=lowest, limits=(*judged.limits, *(found.why for found in limits)))
 

@@ -36,6 +36,12 @@ _ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...
     ),
     ("log_root_teller", "int", "", "rank that printed the root-cause line"),
     ("log_root_node", "text", "", "node that failed first"),
+    (
+        "log_root_followed",
+        "int",
+        "lines",
+        "lines with metrics behind an exception that nothing caught, in the same file (NULL: none, or a failed exit follows)",
+    ),
     ("log_root_ranks", "int", "ranks", "ranks that printed the traceback or stack of the root cause"),
     ("log_root_module", "text", "", "package that could not be imported"),
     ("log_root_path", "text", "", "file or folder that the root-cause line names"),
@@ -116,6 +122,7 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
         "log_root_rank": rank,
         "log_root_teller": row["teller"],
         "log_root_node": node,
+        "log_root_followed": _followed(row, captures, lines),
         "log_root_ranks": len(block.get("ranks") or ()) or None,
         "log_root_module": _first_capture(captures, *_MODULE_CAPTURES),
         "log_root_path": _first_capture(
@@ -130,6 +137,12 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _followed(row: Mapping[str, Any], captures: Mapping[str, str], lines: pl.DataFrame) -> int | None:
+    """The lines with metrics behind an uncaught exception. A failed exit shows that it ended the program."""
+    uncaught = captures.get("printer") == "interpreter" and not (lines["part"] == "confirm").any()
+    return int(row["later"]) or None if uncaught else None
 
 
 def _without_bar(text: str) -> str:

@@ -89,7 +89,7 @@ class Session:
         return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
 
     def _handled(self) -> bool:
-        """Whether the program went on after the exceptions that it printed itself, because it did so again and again."""
+        """Whether the program went on after exceptions that it printed itself: it did so again and again."""
         often = max(self.caught.values(), default=0) >= blame_limit("printed_again")
         return often and "confirm" not in self.faults
 

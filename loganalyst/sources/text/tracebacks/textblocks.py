@@ -82,7 +82,8 @@ def find(chunk: Chunk, word_rows: Mapping[str, Integers]) -> Found:
          one.ignored, one.printer)
         for one in traces
     ]  # fmt: skip
-    ends += [(one.first, one.first, chains + i, *one[2:], None, None, False, False, None) for i, one in enumerate(failed, 1)]
+    of_tasks = (None, None, False, False, None)
+    ends += [(one.first, one.first, chains + i, *one[2:], *of_tasks) for i, one in enumerate(failed, 1)]
     return Found(_ends(ends, place), _placed(pl.concat(found, how="diagonal"), rows), chains + len(failed))
 
 
