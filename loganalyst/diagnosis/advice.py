@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
-from loganalyst.diagnosis.evidence import Answers, first_known, needs
+from loganalyst.diagnosis.evidence import Answers, feature_table, first_known, needs, put
 from loganalyst.diagnosis.kindcap import foreign
 from loganalyst.diagnosis.rule import FixTemplate, Rule
 from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut
 
 
-def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
-    """The rule's fixes. A fix whose change cannot be filled, and that has no `otherwise`, is left out."""
+def fixes(rule: Rule, values: Mapping[str, FeatureValue], catalogue: Catalogue) -> tuple[Fix, ...]:
+    """The rule's fixes for a run. A fix whose change cannot be filled, and that has no `otherwise`, is left out."""
     return tuple(
         Fix(
             change=change,
@@ -19,9 +19,16 @@ def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
             verify=first_known([fix.verify], values),
             if_not=first_known([fix.if_not], values),
         )
-        for fix in rule.fix
+        for fix in fitting(rule, values, catalogue)
         if (change := change_text(fix, values))
     )
+
+
+def fitting(rule: Rule, values: Mapping[str, FeatureValue], catalogue: Catalogue) -> tuple[FixTemplate, ...]:
+    """The rule's fixes for a run: those without a question, and those whose question the run answers with yes."""
+    asks = list({fix.when.text: fix.when for fix in rule.fix if fix.when}.values())
+    answers = put(catalogue, asks, feature_table(catalogue, [values])).row(0, named=True) if asks else {}
+    return tuple(fix for fix in rule.fix if fix.when is None or answers[fix.when.text])
 
 
 def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:

@@ -100,7 +100,7 @@ def _ranked(judged: Judged, answers: Answers) -> list[Item]:
 
 def _experiment(judged: Judged, answers: Answers) -> tuple[Decider, ...]:
     """The first change of the rule and how to check its effect: if it helps, the cause is confirmed."""
-    for fix in judged.rule.fix:
+    for fix in (fix for fix in judged.rule.fix if fix.when is None):
         change, check = advice.change_text(fix, answers.values), first_known([fix.verify], answers.values)
         if change and check:
             return (Decider("experiment", change, (judged.rule.title,), check),)

@@ -208,7 +208,7 @@ def _cause(
         summary=rule.summary,
         mechanism=rule.mechanism,
         evidence=shown,
-        fix=advice.fixes(rule, answers.values),
+        fix=advice.fixes(rule, answers.values, catalogue),
         will_not_fix=rule.will_not_fix,
         side_effects=rule.side_effects,
         prevention=rule.prevention,

@@ -66,7 +66,10 @@ class Item:
 
 @dataclass(frozen=True)
 class FixTemplate:
-    """One change. `start` and `goal` are the file's `from` and `to`; `expect` holds in a good run after it."""
+    """One change. `start` and `goal` are the file's `from` and `to`; `expect` holds in a good run after it.
+
+    A fix with a question `when` is only for runs that answer it with yes.
+    """
 
     change: Template
     expected_impact: Template
@@ -76,6 +79,7 @@ class FixTemplate:
     otherwise: Template | None = None
     if_not: Template | None = None
     expect: Ask | None = None
+    when: Ask | None = None
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,10 @@ class Rule:
 
     @property
     def asks(self) -> tuple[Ask, ...]:
-        """Every question of its evidence and applicability, and of its fixes' promises."""
+        """Every question of its evidence and applicability, and of its fixes."""
         judged = (self.applies_when, *(item.ask for item in self.evidence))
-        return tuple(ask for ask in (*judged, *(fix.expect for fix in self.fix)) if ask is not None)
+        of_fixes = (ask for fix in self.fix for ask in (fix.expect, fix.when))
+        return tuple(ask for ask in (*judged, *of_fixes) if ask is not None)
 
     @property
     def benign(self) -> bool:

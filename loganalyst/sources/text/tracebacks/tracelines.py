@@ -62,9 +62,7 @@ _HARMLESS = (
 )
 _IGNORED = ("Exception ignored in", ", in __del__")
 # `2026-01-10 10:01:00,000 ERROR worker: failed to parse`, `[10:01:00] [WARNING] step skipped`, `ERROR:root:failed`
-_RECORD = re.compile(
-    r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING|WARN|CRITICAL)\b[\]\s:|-]"
-)
+_RECORD = re.compile(r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING|WARN|CRITICAL)\b[\]\s:|-]")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
 _NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
 # The message of such an exception is indented
