@@ -17,10 +17,17 @@ NEEDS = "the job log (SLURM output, stdout or stderr)"
 MAX_MESSAGE = 200  # characters of a message
 MAX_ENDING = 60  # of these, characters of the end of a longer message
 _RATE = re.compile(r"\b(?:it/s|s/it)\b")  # the rate in a progress bar: `50%|█████     | 5/10 [00:01<00:01,  4.9it/s]`
+# `Use --overwrite or --resume to indicate how to handle it`, `Please install it with pip`, `You can set X=1`
+_ADVICE = re.compile(
+    r"(?:^|[.;:!?)] )((?:Please |please |You (?:can|should|need to) |Try (?:to )?)?"
+    r"(?:[Uu]se|[Ss]et|[Pp]ass|[Ii]nstall|[Ss]pecify|[Pp]rovide|[Rr]un|[Uu]pgrade|[Ee]nable|[Dd]isable|[Rr]emove) "
+    r"[^;]{8,160}?)(?:\.? *$|\. [A-Z]|;)"
+)
 _ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_label", "text", "", "class of the fault that the root-cause line states (`none`: no fault found)"),
     ("log_root_pattern", "text", "", "pattern of rules/text that matched the root-cause line (`none`: no fault found)"),
     ("log_root_message", "text", "", "message of the root-cause line"),
+    ("log_root_advice", "text", "", "what the message of the root-cause line tells the user to do"),
     ("log_root_exception", "text", "", "exception class on the root-cause line"),
     (
         "log_root_frame",
@@ -118,6 +125,7 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
         "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
         "log_root_message": _shortened(known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()),
+        "log_root_advice": _advice(known_texts.get("message") or row["text"]),
         "log_root_exception": known_texts.get("exception"),
         "log_root_frame": known_texts.get("frame"),
         "log_root_rank": rank,
@@ -144,6 +152,12 @@ def _followed(row: Mapping[str, Any], captures: Mapping[str, str], lines: pl.Dat
     """The lines with metrics behind an uncaught exception. A failed exit shows that it ended the program."""
     uncaught = captures.get("printer") == "interpreter" and not (lines["part"] == "confirm").any()
     return int(row["later"]) or None if uncaught else None
+
+
+def _advice(message: str) -> str | None:
+    """The sentence of a message that tells the user what to do."""
+    hit = _ADVICE.search(message)
+    return hit[1].strip() if hit else None
 
 
 def _without_bar(text: str) -> str:
