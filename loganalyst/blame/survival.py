@@ -51,13 +51,15 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
 
 
 def _uncaught() -> pl.Expr:
-    """Whether the interpreter printed an exception before all metrics of a session that has no end mark.
+    """Whether the interpreter printed an exception before all metrics of a session that neither has an end mark nor was
+    stopped by the scheduler.
 
     Python ends after such an exception. What follows it was printed before, and waited in a buffer.
     """
     ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
     uncaught = (pl.col("printer") == "interpreter") & pl.col("untrained")
-    return (uncaught & ~ended_later.fill_null(value=False)).fill_null(value=False)
+    stopped = (pl.col("part") == "stop").any().over("session")
+    return (uncaught & ~stopped & ~ended_later.fill_null(value=False)).fill_null(value=False)
 
 
 def _of_a_failing_device() -> pl.Expr:

@@ -57,7 +57,7 @@ def test_fixes_of_a_rule(catalogue: Catalogue) -> None:
     """All texts of a fix are filled."""
     rule = catalogue.rules["lr-too-high"]
 
-    assert advice.fixes(rule, {"lr_peak": 0.003, "lr_suggested": 0.001}) == (
+    assert advice.fixes(rule, {"lr_peak": 0.003, "lr_suggested": 0.001}, catalogue) == (
         Fix("optimizer.lr 0.003 → 0.001", "no rise", "look again", "the data"),
     )
 
