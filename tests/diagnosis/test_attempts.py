@@ -49,7 +49,7 @@ def test_another_root_cause_in_between_ends_the_row() -> None:
 
 def test_the_starts_in_one_log_are_attempts(tmp_path: Path) -> None:
     start = "Namespace(lr=0.1, epochs=3)\n" + "".join(f"step {i} loss {2 / (i + 1):.3f}\n" for i in range(1, 5))
-    error = 'Traceback (most recent call last):\n  File "train.py", line 4, in <module>\nKeyError: \'label\'\n'
+    error = "Traceback (most recent call last):\n  File \"train.py\", line 4, in <module>\nKeyError: 'label'\n"
     (tmp_path / "job.log").write_text(2 * (start + error))
     found = attempts_of(diagnose(tmp_path / "job.log"))
 

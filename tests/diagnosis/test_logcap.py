@@ -7,7 +7,7 @@ import pytest
 from loganalyst import diagnose
 from loganalyst.diagnosis.logcap import limits
 
-TRACE = 'Traceback (most recent call last):\n  File "train.py", line 40, in <module>\n    main()\nKeyError: \'label\'\n'
+TRACE = "Traceback (most recent call last):\n  File \"train.py\", line 40, in <module>\n    main()\nKeyError: 'label'\n"
 EPOCHS = "".join(f"Epoch {i}/100 train loss: {2 / (i + 1):.4f} val loss: {2.1 / (i + 1):.4f}\n" for i in range(1, 31))
 
 
