@@ -158,6 +158,7 @@ def test_options_reach_the_pipeline(answer):
         "trust_run_settings": False,
         "separate": True,
         "baseline": None,
+        "history": [],
         "case": Case(),
     }
 
