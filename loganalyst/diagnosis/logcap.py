@@ -15,7 +15,9 @@ def limits(values: Mapping[str, FeatureValue]) -> list[Limit]:
     [0.6]
     """
     found = []
-    if str(values.get("log_root_pattern")).startswith(GUESSED):
+    guessed = str(values.get("log_root_pattern")).startswith(GUESSED)
+    # an exception is one, whatever its words
+    if guessed and not (values.get("log_root_label") == "code_exception" and values.get("log_root_exception")):
         why = "no pattern knows the message; its words only suggest its subject"
         found.append(Limit(verdict_limit("guessed_cap"), why))
     if followed := values.get("log_root_followed"):

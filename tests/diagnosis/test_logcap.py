@@ -15,6 +15,13 @@ def test_a_line_of_a_pattern_has_no_limit() -> None:
     assert limits({"log_root_pattern": "cuda-oom", "log_root_followed": None}) == []
 
 
+def test_the_words_of_an_exception_do_not_matter_if_it_is_only_an_exception() -> None:
+    known = {"log_root_pattern": "wording-code", "log_root_exception": "AttributeError"}
+
+    assert limits({**known, "log_root_label": "code_exception"}) == []
+    assert [limit.highest for limit in limits({**known, "log_root_label": "import_error"})] == [0.6]
+
+
 def test_words_alone_and_an_unsure_order_have_limits() -> None:
     found = limits({"log_root_pattern": "wording-data", "log_root_followed": 30})
 
