@@ -23,6 +23,7 @@ INTRODUCTION = """\
 | 1 | a cause is likely (`--exit-zero` makes it 0) |
 | 2 | wrong usage, an input that cannot be read, or an output that cannot be written (a full disk, a closed stdout) |
 | 3 | an internal error; `LOGANALYST_DEBUG=1` shows its traceback |
+| 10 to 13 | with `diagnose --exit-restart`: the [verdict on a restart](restart.md) |
 | 130 | Ctrl-C |
 
 Reports go to stdout, everything else to stderr. Colours appear only on a terminal (`NO_COLOR` turns them off). A pipe

@@ -28,6 +28,9 @@ TRAITS: Mapping[str, str] = {
     "failure_table": "head of a launcher's table of failed ranks",
     "failure_table_entry": "line of a launcher's table of failed ranks",
     "missing_ranks": "captures `ranks`: the ranks that did not arrive",
+    "device_word": "the driver of the node names a broken device; errors of libraries on its ranks are echoes",
+    "own_device": "the process on the device that the line names gets the error",
+    "work_counts": "captures `group`, `rank`, `enqueued` and `done`: operations of a rank in a process group",
     "rank_count": "captures `ranks`: the number of ranks of the job",
     "actor_address": "names the node of an actor that died",
     "finished": "the program reports that the training ended",
@@ -45,6 +48,7 @@ TRAITS: Mapping[str, str] = {
     "cut_line": "the last line of the log has no end",
     "trainer_line": "a trainer of `rules/trainers` prints it; captures `witness`, the text that shows it",
 }
+GUESSED = "wording-"  # the ids of families of messages (`rules/wording.yaml`) begin so
 SIGNALS = ("SIGABRT", "SIGBUS", "SIGHUP", "SIGINT", "SIGKILL", "SIGSEGV", "SIGTERM")
 # Rows of `lines` that the reader of logs makes itself, without a pattern of the catalogue
 _MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",), "trainer_line": ("trainer-line",)}

@@ -102,6 +102,7 @@ def diagnose(
     rules: Sequence[Path] = (),
     symptoms: Sequence[str] = (),
     baseline: str | Path | Run | Diagnosis | None = None,
+    history: Sequence[str | Path | Run] = (),
     case: Case | None = None,
     trust_run_settings: bool = False,
     checkpoints: bool = False,
@@ -115,6 +116,7 @@ def diagnose(
     - `rules`: folders with rules of the user's own.
     - `symptoms`: what the user saw; it is checked against the logs (`summary["told_symptoms"]`).
     - `baseline`: a run to compare with (`Diagnosis.baseline`).
+    - `history`: earlier attempts at this training, in order of time (`Diagnosis.restart`).
     - `case`: what a context file names. Its config is read with the run's; both its config and its code are searched
       for the settings that fixes change (`Fix.places`).
     - `checkpoints`: inspect the last checkpoints too (`Run.inspection`), which takes as long as reading them.
@@ -133,18 +135,26 @@ def diagnose(
         from loganalyst.checkpoint import runcheckpoints
 
         run = replace(run, inspection=runcheckpoints.inspect_run(run, watch))
-    found = _diagnosis(run, _corrections(run, config), rules, symptoms, case or Case())
+    trusted: dict[str, Any] = {"config": config, "rules": rules, "trust_run_settings": trust_run_settings}
+    earlier = [diagnose(one, separate=separate, **trusted) for one in history]
+    found = _diagnosis(run, _corrections(run, config), rules, symptoms, case or Case(), earlier=earlier)
     if baseline is None:
         return found
     if not isinstance(baseline, Diagnosis):
-        baseline = diagnose(
-            baseline, separate=separate, config=config, rules=rules, trust_run_settings=trust_run_settings
-        )
+        baseline = diagnose(baseline, separate=separate, **trusted)
     return replace(found, baseline=compare(found, baseline))
 
 
-def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: Sequence[str], case: Case) -> Diagnosis:
-    """The diagnosis of a run that was read, without a baseline."""
+def _diagnosis(
+    run: Run,
+    corrected: Settings,
+    rules: Sequence[Path],
+    symptoms: Sequence[str],
+    case: Case,
+    *,
+    earlier: Sequence[Diagnosis],
+) -> Diagnosis:
+    """The diagnosis of a run that was read, without a baseline. `earlier` are diagnoses of earlier attempts."""
     run = replace(run, config=pl.concat([run.config, *(t.config for path in case.config for t in read_settings(path))]))
     places, unsearched = setting_places((*case.config, *case.code))
     trainer = recognised(run, (*corrected.rules, *rules))
@@ -177,6 +187,7 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
         places=places,
         onsets=onsets(context),
     )
+    found = diagnosis.advised(found, known, earlier)
     faults = (
         *known.problems,
         *pattern_faults(rules, corrected.rules),

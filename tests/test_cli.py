@@ -16,7 +16,7 @@ import loganalyst
 from loganalyst import cli, pipeline
 from loganalyst.contextfile import Case
 from loganalyst.errors import RuleError, SourceError
-from loganalyst.model import Cause, Diagnosis, Run
+from loganalyst.model import Cause, Diagnosis, Restart, RestartVerdict, Run
 from loganalyst.report.diagnosis.schema import schema
 from tests.commandline import called
 
@@ -62,6 +62,11 @@ def sick(name: str = "bad") -> Diagnosis:
     return replace(healthy(name), status="diagnosis_complete", causes=(cause,))
 
 
+def again(verdict: RestartVerdict) -> Diagnosis:
+    """A run that was broken off, with a verdict on a restart."""
+    return replace(sick(), restart=Restart(verdict, "because", "own-code", "lr-too-high", 0.9, (), 1, ()))
+
+
 def unread(name: str = "gone") -> Diagnosis:
     return pipeline.unreadable(Path(name), SourceError(name, "no such file or directory", "a run or a log is needed"))
 
@@ -74,6 +79,12 @@ def unread(name: str = "gone") -> Diagnosis:
         ([sick()], ["--exit-zero"], 0),
         ([healthy(), sick()], [], 1),
         ([unread()], [], 2),
+        ([healthy()], ["--exit-restart"], 0),
+        ([again("restart")], ["--exit-restart"], 10),
+        ([again("restart_elsewhere")], ["--exit-restart"], 11),
+        ([again("do_not_restart")], ["--exit-restart"], 12),
+        ([healthy(), again("unknown")], ["--exit-restart", "--exit-zero"], 13),
+        ([unread()], ["--exit-restart"], 2),
         ([unread()], ["--exit-zero"], 2),
         ([unread(), healthy()], [], 2),
         ([unread(), sick()], [], 1),
@@ -147,6 +158,7 @@ def test_options_reach_the_pipeline(answer):
         "trust_run_settings": False,
         "separate": True,
         "baseline": None,
+        "history": [],
         "case": Case(),
     }
 

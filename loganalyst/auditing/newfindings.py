@@ -18,7 +18,9 @@ from loganalyst.limits import MAX_RUN_SECONDS
 from loganalyst.store import Store, lock
 
 SCHEMA_ID = "loganalyst/scan/1"
-RUN_FIELDS = ("cause", "label", "issue", "severity", "confidence", "step", "file", "line", "node", "says", "origin")
+RUN_FIELDS = (
+    *("cause", "label", "issue", "severity", "confidence", "step", "file", "line", "node", "says", "restart", "origin"),
+)
 SETTINGS_FIELDS = ("settings_obeyed", "settings_ignored")
 FINDING_KINDS = ("run", "node")  # the other kinds of lines are `accepted` and `settings`
 REPORTED, REPORTING = "told", "telling"  # states of a finding in the store; the words are part of its format

@@ -15,7 +15,8 @@ COLUMNS = pl.Schema({
     "ended_as": pl.String(),  # status of the run
     "label": pl.String(), "cause": pl.String(), "issue": pl.String(), "severity": pl.String(), "verdict": pl.String(),
     "confidence": pl.Float64(), "step": pl.Int64(), "file": pl.String(), "line": pl.Int64(), "node": pl.String(),
-    "says": pl.String(), "why": pl.String(), "host": pl.String(), "job": pl.String(), "framework": pl.String(),
+    "says": pl.String(), "why": pl.String(), "restart": pl.String(),
+    "host": pl.String(), "job": pl.String(), "framework": pl.String(),
     "started": Time, "ended": Time, "points": pl.Int64(),
     "origin": pl.String(),  # OURS, or the file of the cause's rule or pattern
     "accepted": pl.String(), "settings_obeyed": pl.String(), "settings_ignored": pl.String(),  # one entry per line

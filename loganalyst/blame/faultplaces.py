@@ -20,6 +20,7 @@ def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     that one failed first. If several never printed, `first_rank` stays NULL.
     """
     found = _by_complaints(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines)
+    found = _by_echo(_by_bus(found, lines), lines)
     if (table := first_failures(lines)).height:
         table = table.select("session", "only_node", table_rank="rank", table_node="node")
         found = found.join(table, on="session", how="left", maintain_order="left")
@@ -49,6 +50,53 @@ def _by_complaints(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
         rank=pl.when(named).then("line_rank").otherwise("first_rank"),
         node=pl.when(named).then("line_node").otherwise("first_node"),
     )
+
+
+def _by_bus(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """For a device that a line names by its PCI address, the rank that NCCL placed on that device.
+
+    NCCL prints the address as one number: `4f000` is 0000:4f:00.0.
+    """
+    devices = found.filter(has_trait("device_word"), _FIRST_RANK.is_null())
+    places = lines.filter(has_trait("rank_count"), _RANK.is_not_null())
+    if not devices.height or not places.height:
+        return found
+    asked = devices.select("session", "first_node", device=_captured("pci").map_elements(_bus, pl.Int64))
+    places = places.with_columns(device=_captured("bus").str.to_integer(base=16, strict=False))
+    same = places.join(asked.drop_nulls("device"), on=["session", "device"])
+    same = same.filter(_FIRST_NODE.eq_missing(_NODE) | _FIRST_NODE.is_null())
+    one = same.filter(_RANK.n_unique().over("session") == 1)
+    return _with_earliest(
+        found,
+        one,
+        rank=pl.coalesce("first_rank", "line_rank"),
+        node=pl.when(_FIRST_RANK.is_null()).then(pl.coalesce("first_node", "line_node")).otherwise("first_node"),
+    )
+
+
+def _bus(address: str) -> int | None:
+    """A PCI address such as `0000:4f:00.0` or `0000:4f:00` as the number that NCCL prints."""
+    *domain, bus, device = address.split(":")
+    device, _, function = device.partition(".")
+    try:
+        return int(f"{''.join(domain)}{bus}{device}{function or 0}", 16)
+    except ValueError:
+        return None
+
+
+def _by_echo(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """For a broken device, the only rank on which CUDA reported an error."""
+    asked = found.filter(has_trait("own_device"), _FIRST_RANK.is_null()).select("session", at="first_node")
+    if not asked.height:
+        return found
+    errors = lines.filter(pl.col("label") == "cuda_error", _RANK.is_not_null()).join(asked, on="session")
+    errors = errors.filter((pl.col("at") == _NODE).fill_null(value=True), _RANK.n_unique().over("session") == 1)
+    node = pl.when(_FIRST_RANK.is_null()).then(pl.coalesce("first_node", "line_node")).otherwise("first_node")
+    return _with_earliest(found, errors, rank=pl.coalesce("first_rank", "line_rank"), node=node)
+
+
+def _captured(name: str) -> pl.Expr:
+    return pl.col("captures").str.json_path_match(f"$.{name}")
 
 
 def _by_others(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:

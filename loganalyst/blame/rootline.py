@@ -7,8 +7,10 @@ import polars as pl
 from loganalyst.blame.faultplaces import first_failures, placed
 from loganalyst.blame.linetraits import has_trait
 from loganalyst.blame.peerreports import explained
+from loganalyst.blame.survival import DEVICE_ECHOES
 from loganalyst.blame.tiers import tier
 from loganalyst.model import Run
+from loganalyst.patterntraits import GUESSED
 from loganalyst.thresholds import blame_limit
 
 MAX_MESSAGE_LINES = 3  # of an exception's message, after its first line
@@ -142,6 +144,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     # Output may be flushed after the traceback: after a failed exit, later metrics do not prove survival.
     last_fault = _OWN & in_traceback & (_LINE.filter(_OWN & in_traceback).max().over("session") == _LINE)
     tabled = (_LINE.filter(has_trait("failure_table")).min().over("session") < _LINE).fill_null(value=False)
+    listed = has_trait("failure_table").any().over("session")
     cut = has_trait("traceback") & (_LINE.filter(in_traceback).max().over("session").fill_null(0) < _LINE)
     # the exception of a traceback is a failure, even if its words only point at another one
     pointing = in_traceback & _PART.is_in(["cascade", "symptom"])
@@ -151,15 +154,24 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     again = (ended & raised.is_not_null()).any().over("session", raised)
     caught = (_LABEL == "code_exception") & ~in_traceback & ~again
     caught &= (_LINE.filter(ended).max().over(_LOG) > _LINE).fill_null(value=False)
+    # last words that no pattern knows: their subject is a guess, and an exit that a wrapper reports is not
+    guess = _PATTERN.str.starts_with(GUESSED)
+    wrapped = (labelled_exit & ~guess & _LABEL.ne_missing("code_exception")).any().over("session")
+    guess &= wrapped
+    # the driver's own word about a device goes before the errors of libraries, which only echo it
+    named_device = (has_trait("device_word") & _OWN & alive).any().over("session")
+    echo = named_device & _LABEL.is_in(DEVICE_ECHOES) & ~has_trait("device_word")
     tiers = (
-        (_OWN & alive & ~left_over & ~caught, "own_fault"),
-        ((_PART == "peer") & alive & ~led_to, "own_fault"),
+        (_OWN & alive & ~left_over & ~caught & ~echo, "own_fault"),
+        ((_PART == "peer") & alive & ~led_to & ~echo, "own_fault"),
         (last_fault & (pl.col("later") <= blame_limit("flushed")) & pl.col("failed"), "flushed_fault"),
-        (_OWN & alive & ~left_over, "flushed_fault"),
+        (_OWN & alive & ~left_over & ~echo, "flushed_fault"),
         ((_PART == "aside") & alive, "aside"),
-        (labelled_exit & tabled, "launcher_table"),
-        (labelled_exit, "failed_exit"),
-        (alive & (left_over | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), "consequence"),
+        (labelled_exit & listed & (_LABEL == "dataloader_worker"), "lost_worker"),
+        (labelled_exit & tabled & ~guess, "launcher_table"),
+        (labelled_exit & ~guess, "failed_exit"),
+        (alive & (left_over | echo | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), "consequence"),
+        (labelled_exit, "guessed_words"),
         ((_PART == "confirm") & alive, "bare_exit"),
         ((cut | pointing) & alive, "cut_traceback"),
         (has_trait("terminated") & alive & ~pl.col("over"), "terminated"),

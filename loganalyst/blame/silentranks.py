@@ -25,6 +25,7 @@ class Silence:
 def silence(lines: pl.DataFrame) -> Silence | None:
     """The waiting and silent ranks of one session, whose `lines` come from `outlived`; None without a complaint.
 
+    A rank that entered fewer operations than all others kept them waiting, even if it complained as well.
     The number of ranks is NCCL's, or that of all ranks that any line names. If the log may lack ranks, a rank that no
     line names may only be missing from it: then only a single gap among many ranks counts as silence.
     """
@@ -36,6 +37,8 @@ def silence(lines: pl.DataFrame) -> Silence | None:
     named = complaints.filter(has_trait("missing_ranks"))["captures"].str.json_path_match("$.ranks").drop_nulls()
     if len(named):
         return Silence(tuple(waiting), tuple(sorted({int(n) for n in re.findall(r"\d{1,9}", named[0])})), first)
+    if (behind := _behind(lines)) is not None:
+        return Silence(tuple(rank for rank in waiting if rank != behind), (behind,), first)
     seen = {int(rank) for rank in lines["rank"].drop_nulls()}
     stated = _stated_ranks(lines)
     world = max(stated, *(rank + 1 for rank in seen))
@@ -44,6 +47,23 @@ def silence(lines: pl.DataFrame) -> Silence | None:
     silent = sorted({*range(world)} - {*waiting})
     sure = stated == world or seen.issuperset(silent) or (len(silent) == 1 and len(waiting) >= blame_limit("gap_among"))
     return Silence(tuple(waiting), tuple(silent) if sure else (), first)
+
+
+def _behind(lines: pl.DataFrame) -> int | None:
+    """The only rank that entered fewer operations of a process group than all others, which agree; else None."""
+    counted = lines.filter(has_trait("work_counts"))
+    if not counted.height:
+        return None
+    words = (pl.col("captures").str.json_path_match(f"$.{name}").alias(name) for name in ("group", "rank", "enqueued"))
+    counts = counted.select(*words).with_columns(pl.col("rank", "enqueued").cast(pl.Int64, strict=False)).drop_nulls()
+    reached = counts.group_by("group", "rank").agg(pl.col("enqueued").max())
+    for (_,), ranks in sorted(reached.group_by("group")):
+        low, high = ranks["enqueued"].min(), ranks["enqueued"].max()
+        last = ranks.filter(pl.col("enqueued") == low)["rank"].to_list()
+        agreed = ranks.filter(pl.col("enqueued") == high).height == ranks.height - 1
+        if ranks.height >= blame_limit("gap_among") and len(last) == 1 and agreed:
+            return int(last[0])
+    return None
 
 
 def _stated_ranks(lines: pl.DataFrame) -> int:

@@ -6,11 +6,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.blame.linetraits import has_trait
 from loganalyst.model import Run
 from loganalyst.thresholds import blame_limit
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # `E0131 12:00:01.123456`; glog writes no year
 _LOG = ["session", "file"]
+# What a process reports if a device fails under it, or under its peer
+DEVICE_ECHOES = ("cuda_error", "nccl_error", "nccl_timeout", "gpu_hardware", "segfault", "device_assert")
 
 
 def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
@@ -30,22 +33,62 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
     lines = lines.join(ends, on=_LOG, how="left", maintain_order="left")
     lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), metrics)
+    printer = pl.col("captures").str.json_path_match("$.printer")
+    lines = lines.with_columns(printer=pl.when(pl.col("part") == "root").then(printer))
     went_on = _elsewhere(lines, metrics) >= blame_limit("survived_elsewhere")
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
     led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= blame_limit("going_down")).fill_null(
         value=False
     )
     ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
+    alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on
+    alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled()
     return lines.with_columns(
         behind=pl.col("last_line") - pl.col("line"),
-        alive=(pl.col("later") < blame_limit("survived_after")) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
+        alive=alive | led_to_stop | (pl.col("part") == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
-    ).drop("first_line", "last_line")
+    ).drop("first_line", "last_line", "printer", "untrained")
+
+
+def _uncaught() -> pl.Expr:
+    """Whether the interpreter printed an exception before all metrics of a session that neither has an end mark nor was
+    stopped by the scheduler.
+
+    Python ends after such an exception. What follows it was printed before, and waited in a buffer.
+    """
+    ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
+    uncaught = (pl.col("printer") == "interpreter") & pl.col("untrained")
+    stopped = (pl.col("part") == "stop").any().over("session")
+    return (uncaught & ~stopped & ~ended_later.fill_null(value=False)).fill_null(value=False)
+
+
+def _of_a_failing_device() -> pl.Expr:
+    """Whether a driver's word about a device goes shortly before an error of a library that ended training: other
+    ranks print some metrics in between.
+    """
+    last = pl.col("label").is_in(DEVICE_ECHOES) & (pl.col("later") < blame_limit("survived_after"))
+    echo = pl.when(last).then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
+    word = has_trait("device_word") & (pl.col("part") == "root")
+    return (word & (pl.col("later") - echo <= blame_limit("going_down"))).fill_null(value=False)
+
+
+def _handled() -> pl.Expr:
+    """Whether the program printed an exception by itself and went on: it did so again and again, or it ended its work
+    later. A failed exit shows that it did not go on.
+    """
+    own = pl.col("printer").is_in(["logger", "handler"])
+    often = own.sum().over(*_LOG, "rank", "pattern") >= blame_limit("printed_again")
+    ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
+    failed = (pl.col("part") == "confirm").any().over("session")
+    return (own & (often | ended_later.fill_null(value=False)) & ~failed).fill_null(value=False)
 
 
 def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """The lines with `later` and `logged`. The lines of a session in a file are contiguous."""
-    later, logged = np.zeros(lines.height, np.int64), np.zeros(lines.height, bool)
+    """The lines with `later`, `logged`, and `untrained` (Boolean: no metric in the session and file before the line).
+
+    The lines of a session in a file are contiguous.
+    """
+    later, logged, untrained = (np.zeros(lines.height, kind) for kind in (np.int64, bool, bool))
     metric_lines = _metric_lines(points)
     for (file,), at in lines.with_row_index("at").group_by("file"):
         if (holding := metric_lines.get(file)) is not None:
@@ -54,8 +97,10 @@ def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
             last = np.maximum(at["last_line"].fill_null(int(holding[-1])).to_numpy(), place)
             end = np.searchsorted(holding, last, "right")
             later[row] = end - np.searchsorted(holding, place, "right")
-            logged[row] = end > np.searchsorted(holding, first)
-    return lines.with_columns(later=later, logged=logged)
+            begin = np.searchsorted(holding, first)
+            logged[row] = end > begin
+            untrained[row] = begin == np.searchsorted(holding, place)
+    return lines.with_columns(later=later, logged=logged, untrained=untrained)
 
 
 def _metric_lines(points: pl.DataFrame) -> dict[str | None, NDArray[np.intp]]:

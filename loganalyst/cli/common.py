@@ -17,6 +17,8 @@ from loganalyst.errors import LogAnalystError
 from loganalyst.writing import write_whole
 
 NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+# exit codes of `diagnose --exit-restart`, by the verdict
+OF_RESTART = {"restart": 10, "restart_elsewhere": 11, "do_not_restart": 12, "unknown": 13}
 MAX_COMPLAINT = 600  # characters of a line on stderr: a message may quote a whole file
 MAX_PATH = 4096  # characters of a path that are shown
 SIGNS = "▁█✓✗→·…"  # if stdout cannot encode these, reports are in ASCII

@@ -12,6 +12,7 @@ from loganalyst.cli.app import command
 from loganalyst.cli.common import (
     FOUND,
     NOTHING,
+    OF_RESTART,
     USAGE,
     ConfigFile,
     ExitZero,
@@ -46,6 +47,7 @@ class Format(StrEnum):
     "loganalyst diagnose runs/exp42 slurm-4711.out --baseline runs/exp41",
     'loganalyst diagnose runs/exp42 --symptom "loss spikes every 1000 steps"',
     "loganalyst diagnose runs/exp42 --format html -o report.html",
+    "loganalyst diagnose slurm-12.out --history slurm-11.out --exit-restart",
 )
 def diagnose(
     paths: Annotated[
@@ -68,6 +70,12 @@ def diagnose(
             "--baseline", metavar="RUN", help="A run that worked: shows what changed, and where curves diverge."
         ),
     ] = None,
+    history: Annotated[
+        list[Path],
+        typer.Option(
+            "--history", metavar="PATH", help="An earlier attempt, for the verdict on a restart (repeat: oldest first)."
+        ),
+    ] = [],  # noqa: B006
     checkpoints: Annotated[
         bool,
         typer.Option("--checkpoints", help="Also inspect the last checkpoints, which takes as long as reading them."),
@@ -82,10 +90,18 @@ def diagnose(
     output: Output = None,
     top: Annotated[int, typer.Option("--top", min=1, max=5, metavar="N", help="Show at most N causes.")] = 5,
     exit_zero: ExitZero = False,
+    exit_restart: Annotated[
+        bool,
+        typer.Option(
+            "--exit-restart",
+            help="Exit with the verdict on a restart: 10 restart, 11 elsewhere, 12 do not restart, 13 not known.",
+        ),
+    ] = False,
 ) -> None:
     """Find out what went wrong in a run, why, and what to change.
 
-    Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
+    Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read. With --exit-restart the code is the
+    verdict on a restart, and 0 for a run that was not broken off.
     """
     from loganalyst import contextfile, pipeline, rulecatalogue
 
@@ -96,11 +112,11 @@ def diagnose(
         raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
     format_ = format_ or Format(case.format or Format.TERMINAL)
     with within(case.seconds):
-        inputs = (baseline, config, context, *case.config, *case.code)
+        inputs = (baseline, *history, config, context, *case.config, *case.code)
         refuse([output], [*paths, *filter(None, inputs)], separate=separate)
     trusted: dict[str, Any] = {"config": config, "trust_run_settings": trust_run_settings}
     other = pipeline.read_run(baseline, **trusted) if baseline else None
-    options = {**trusted, "rules": rules, "symptoms": symptom, "baseline": other, "case": case}
+    options = {**trusted, "rules": rules, "symptoms": symptom, "baseline": other, "case": case, "history": history}
     with within(case.seconds):
         found = _diagnosed(paths, checkpoints=checkpoints, separate=separate, **options)
     unread = [d for d in found if d.status == "unreadable"]
@@ -110,8 +126,16 @@ def diagnose(
         complain(fault, USAGE)
     emit(_reports(found, format_, top, output, {} if output else screen()), output)
     rulecatalogue.keep_compiled(filter(None, (*paths, baseline)))
+    if exit_restart:
+        raise typer.Exit(USAGE if unread else _restart_code(found))
     likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
     raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)
+
+
+def _restart_code(found: "list[Diagnosis]") -> int:
+    """The exit code of the last run: 0 if it was not broken off."""
+    last = found[-1].restart if found else None
+    return OF_RESTART[last.verdict] if last else NOTHING
 
 
 def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list[Diagnosis]":

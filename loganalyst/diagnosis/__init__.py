@@ -7,6 +7,7 @@ from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.judgement import Judgement, band, diagnose, judge
 from loganalyst.diagnosis.loweredcauses import lowered
 from loganalyst.diagnosis.promises import expectations, symptoms
+from loganalyst.diagnosis.restarting import advised
 from loganalyst.diagnosis.ruleskeleton import skeleton
 from loganalyst.diagnosis.ruletests import Outcome
 from loganalyst.diagnosis.ruletests import check as check_rules
@@ -16,6 +17,7 @@ __all__ = [
     "Judged",
     "Judgement",
     "Outcome",
+    "advised",
     "band",
     "check_rules",
     "conclude",

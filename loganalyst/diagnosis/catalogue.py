@@ -20,8 +20,9 @@ from loganalyst.model.labels import LABELS
 T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
-    "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml",
-    "tiers.yaml", "tokenizers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml",
+    "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "restart.yaml", "roles.yaml", "schedulers.yaml",
+    "settings.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml", "verdicts.yaml", "weights.yaml",
+    "wording.yaml",
 )  # fmt: skip
 FOLDERS_WITHOUT_RULES = ("text", "trainers")  # patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loganalyst.diagnosis import rolecap
+from loganalyst.diagnosis import logcap, rolecap
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.kindcap import limit
@@ -243,7 +243,8 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
 
 def _limited(judged: Judged, answers: Answers) -> Judged:
     """The rule with its confidence lowered to the lowest limit of what is not sure about the run, and why."""
-    known = (limit(judged.rule, answers.values), _restated(judged))
+    of_log = logcap.limits(answers.values) if judged.scale == "logs" else ()
+    known = (limit(judged.rule, answers.values), _restated(judged), *of_log)
     limits = [found for found in known if found and found.highest < judged.confidence]
     lowest = min((found.highest for found in limits), default=judged.confidence)
     return replace(judged, confidence=lowest, limits=(*judged.limits, *(f.why for f in limits if f.highest == lowest)))

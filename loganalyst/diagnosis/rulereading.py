@@ -353,11 +353,14 @@ def _item(reader: Reader, at: Keys, found: _Item) -> Item:
     return Item(**_shared(Item, found) | converted, if_true=true, if_false=false)
 
 
+_QUESTIONS = ("expect", "when")  # of a fix; its other fields are texts
+
+
 def _fix(reader: Reader, at: Keys, found: _Fix) -> FixTemplate:
-    keys = {f.name: f.encode_name for f in msgspec.structs.fields(_Fix) if f.name not in ("expect", "when")}
+    keys = {f.name: f.encode_name for f in msgspec.structs.fields(_Fix) if f.name not in _QUESTIONS}
     texts = {name: reader.template((*at, key), getattr(found, name)) for name, key in keys.items()}
     required = {name: texts[name] or _EMPTY for name in ("change", "expected_impact", "verify")}
-    asks = {name: reader.ask((*at, name), getattr(found, name)) for name in ("expect", "when")}
+    asks = {name: reader.ask((*at, name), getattr(found, name)) for name in _QUESTIONS}
     return FixTemplate(**texts | required | asks)  # type: ignore[arg-type]
 
 

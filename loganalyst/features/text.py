@@ -17,10 +17,17 @@ NEEDS = "the job log (SLURM output, stdout or stderr)"
 MAX_MESSAGE = 200  # characters of a message
 MAX_ENDING = 60  # of these, characters of the end of a longer message
 _RATE = re.compile(r"\b(?:it/s|s/it)\b")  # the rate in a progress bar: `50%|█████     | 5/10 [00:01<00:01,  4.9it/s]`
+# `Use --overwrite or --resume to indicate how to handle it`, `Please install it with pip`, `You can set X=1`
+_ADVICE = re.compile(
+    r"(?:^|[.;:!?)] )((?:Please |please |You (?:can|should|need to) |Try (?:to )?)?"
+    r"(?:[Uu]se|[Ss]et|[Pp]ass|[Ii]nstall|[Ss]pecify|[Pp]rovide|[Rr]un|[Uu]pgrade|[Ee]nable|[Dd]isable|[Rr]emove) "
+    r"[^;]{8,160}?)(?:\.? *$|\. [A-Z]|;)"
+)
 _ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_label", "text", "", "class of the fault that the root-cause line states (`none`: no fault found)"),
     ("log_root_pattern", "text", "", "pattern of rules/text that matched the root-cause line (`none`: no fault found)"),
     ("log_root_message", "text", "", "message of the root-cause line"),
+    ("log_root_advice", "text", "", "what the message of the root-cause line tells the user to do"),
     ("log_root_exception", "text", "", "exception class on the root-cause line"),
     (
         "log_root_frame",
@@ -36,6 +43,12 @@ _ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...
     ),
     ("log_root_teller", "int", "", "rank that printed the root-cause line"),
     ("log_root_node", "text", "", "node that failed first"),
+    (
+        "log_root_followed",
+        "int",
+        "lines",
+        "lines with metrics behind an exception that nothing caught, in the same file (NULL: none, or a failed exit follows)",
+    ),
     ("log_root_ranks", "int", "ranks", "ranks that printed the traceback or stack of the root cause"),
     ("log_root_module", "text", "", "package that could not be imported"),
     ("log_root_path", "text", "", "file or folder that the root-cause line names"),
@@ -45,6 +58,7 @@ _ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...
     ("log_oom_tried_gib", "float", "GiB", "size of the allocation that failed"),
     ("log_oom_total_gib", "float", "GiB", "capacity of the device that ran out of memory"),
     ("log_oom_free_gib", "float", "GiB", "free memory of that device"),
+    ("log_oom_others_gib", "float", "GiB", "memory of that device that the first other process holds"),
     ("log_oom_reserved_share", "float", "", "memory held by the allocator but unused, as a share of the capacity"),
     ("log_host_memory_used_gib", "float", "GiB", "host memory the scheduler measured when it killed the job"),
     ("log_host_memory_limit_gib", "float", "GiB", "host memory limit the scheduler enforced"),
@@ -111,11 +125,13 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
         "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
         "log_root_message": _shortened(known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()),
+        "log_root_advice": _advice(known_texts.get("message") or row["text"]),
         "log_root_exception": known_texts.get("exception"),
         "log_root_frame": known_texts.get("frame"),
         "log_root_rank": rank,
         "log_root_teller": row["teller"],
         "log_root_node": node,
+        "log_root_followed": _followed(row, captures, lines),
         "log_root_ranks": len(block.get("ranks") or ()) or None,
         "log_root_module": _first_capture(captures, *_MODULE_CAPTURES),
         "log_root_path": _first_capture(
@@ -130,6 +146,18 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _followed(row: Mapping[str, Any], captures: Mapping[str, str], lines: pl.DataFrame) -> int | None:
+    """The lines with metrics behind an uncaught exception. A failed exit shows that it ended the program."""
+    uncaught = captures.get("printer") == "interpreter" and not (lines["part"] == "confirm").any()
+    return int(row["later"]) or None if uncaught else None
+
+
+def _advice(message: str) -> str | None:
+    """The sentence of a message that tells the user what to do."""
+    hit = _ADVICE.search(message)
+    return hit[1].strip() if hit else None
 
 
 def _without_bar(text: str) -> str:
@@ -152,6 +180,7 @@ def _quantities(captures: Mapping[str, str]) -> dict[str, FeatureValue]:
         "log_oom_tried_gib": tried if tried is not None else _bytes(captures.get("tried_bytes")),
         "log_oom_total_gib": total,
         "log_oom_free_gib": _gib(captures.get("free")),
+        "log_oom_others_gib": _gib(captures.get("others")),
         "log_oom_reserved_share": reserved / total if reserved is not None and total else None,
         "log_host_memory_used_gib": _bytes(captures.get("used")),
         "log_host_memory_limit_gib": _bytes(captures.get("limit")),

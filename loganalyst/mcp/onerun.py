@@ -26,6 +26,9 @@ def diagnose(
     baseline: Annotated[
         str | None, Field(description="A run that worked; the answer shows what changed since.")
     ] = None,
+    history: Annotated[
+        list[str], Field(description="Earlier attempts at this training, in order of time (for `restart`).")
+    ] = [],  # noqa: B006
     top: Annotated[int, Field(ge=1, le=5, description="Maximum number of causes.")] = 3,
     format: Form = "json",
     detail: Detail = "brief",
@@ -34,7 +37,8 @@ def diagnose(
     """Find what went wrong in one training run: causes with confidence, evidence and fix.
 
     Look at status first: diagnosis_complete (root_causes are ranked, each with evidence, fix and how to verify),
-    cause_unknown (decide and missing say what to log next), healthy, insufficient_data.
+    cause_unknown (decide and missing say what to log next), healthy, insufficient_data. restart says whether a run
+    that was broken off should be started again, and without which nodes.
     """
     from loganalyst import pipeline
     from loganalyst.contextfile import Case
@@ -46,6 +50,7 @@ def diagnose(
         logs=[place(log) for log in logs],
         symptoms=symptoms,
         baseline=place(baseline) if baseline else None,
+        history=[place(one) for one in history],
         case=Case(code=tuple(place(file) for file in code)),
         trust_run_settings=trust_run_settings,
     )

@@ -36,6 +36,7 @@ from loganalyst.model.inspection import (
     TensorVerdict,
 )
 from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, Measured, Replay, ReplayEnd
+from loganalyst.model.restarts import Attempt, Restart, RestartVerdict
 from loganalyst.model.run import Run, RunEnd, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
 from loganalyst.model.tables import OF_NO_FORMAT, SCHEMAS, UNREAD, Tables, Time, constant, table
@@ -58,6 +59,7 @@ __all__ = [
     "TRAINING_KINDS",
     "UNREAD",
     "Alternative",
+    "Attempt",
     "Baseline",
     "Cause",
     "CauseCheck",
@@ -95,6 +97,8 @@ __all__ = [
     "QuickFix",
     "Replay",
     "ReplayEnd",
+    "Restart",
+    "RestartVerdict",
     "Rival",
     "Role",
     "RuledOut",

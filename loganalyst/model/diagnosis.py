@@ -11,6 +11,7 @@ import polars as pl
 from loganalyst.model.baseline import Baseline
 from loganalyst.model.causes import Alternative, Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
 from loganalyst.model.features import Features
+from loganalyst.model.restarts import Restart
 from loganalyst.model.run import Run, SettingsFile
 from loganalyst.model.shortrepr import Short
 from loganalyst.model.signals import Curve, Metric
@@ -81,7 +82,10 @@ class TimelineEvent(Short):
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """One session, for the report: its job, and the line that states why it ended, with rank and node."""
+    """One session, for the report: its job, and the line that states why it ended, with rank, node, pattern and text.
+
+    `last_step` is known of a run with several sessions.
+    """
 
     index: int
     first_line: int | None
@@ -93,6 +97,9 @@ class SessionSummary:
     line: int | None = None
     rank: int | None = None
     node: str | None = None
+    pattern: str | None = None
+    message: str | None = None
+    last_step: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +124,8 @@ class Diagnosis(Short):
     `unknown` those that were not checked for lack of data. `decide` says what would settle an unsure answer (below
     0.70). `trainer` is the title of the recognised trainer, `training_kind` the kind of training if something suggests
     one. `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
-    folders that took effect, `settings_ignored` those that did not, because they came with the run.
+    folders that took effect, `settings_ignored` those that did not, because they came with the run. `restart` is the
+    verdict on a restart of a run that was broken off.
 
     >>> import loganalyst as la
     >>> la.diagnose("fixtures/runs/nan-lr")
@@ -155,6 +163,7 @@ class Diagnosis(Short):
     rivals: tuple[Rival, ...] = ()
     trainer: str | None = None
     training_kind: TrainingKind | None = None
+    restart: Restart | None = None
 
     def __repr__(self) -> str:
         from loganalyst.report import prompt

@@ -8,6 +8,7 @@ from loganalyst.report.common.markdowntext import escape
 __all__ = ["render"]
 
 FIX_LINES = (
+    ("Only if", "when"),
     ("What it will change", "expected_impact"),
     ("How to verify", "verify"),
     ("Without these values", "otherwise"),

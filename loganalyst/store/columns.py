@@ -25,12 +25,13 @@ _OWN = {
     # one row for each file of a run
     "sources": _schema(path=pl.String, format=pl.String, bytes=pl.Int64, points=pl.Int64, lines=pl.Int64),
     # one row for each run; `label` to `node` describe the first cause, as does `origin` (`ours`, or the file of a rule
-    # or pattern of the user's); `why` the run could not be judged; `settings_obeyed` are `FILE: what`; `json` is the
-    # whole diagnosis, `version` that of the program and its rules, `reading` the stamp of the reading that was judged
+    # or pattern of the user's); `why` the run could not be judged; `restart` is the verdict on a restart;
+    # `settings_obeyed` are `FILE: what`; `json` is the whole diagnosis, `version` that of the program and its rules,
+    # `reading` the stamp of the reading that was judged
     "diagnoses": _schema(
         status=pl.String, label=pl.String, confidence=pl.Float64,
         cause=pl.String, issue=pl.String, severity=pl.String, verdict=pl.String, step=pl.Int64, file=pl.String,
-        line=pl.Int64, node=pl.String, says=pl.String, why=pl.String,
+        line=pl.Int64, node=pl.String, says=pl.String, why=pl.String, restart=pl.String,
         origin=pl.String, accepted=pl.List(pl.String), settings_obeyed=pl.List(pl.String),
         settings_ignored=pl.List(pl.String),
         json=pl.String, version=pl.String, reading=pl.Int64,

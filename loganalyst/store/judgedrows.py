@@ -94,6 +94,7 @@ def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.Da
         "confidence": diagnosis.confidence,
         **(_cause(diagnosis.causes[0]) if diagnosis.causes else {}),
         "why": diagnosis.summary.get("why"),
+        "restart": diagnosis.restart.verdict if diagnosis.restart else None,
         "accepted": list(diagnosis.ignored_findings),
         "settings_obeyed": [f"{s.file}: {s.what}" for s in diagnosis.settings_obeyed],
         "settings_ignored": [s.file for s in diagnosis.settings_ignored],

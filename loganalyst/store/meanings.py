@@ -183,6 +183,7 @@ _OWN: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "verdict": ("", "likely, possible, unlikely, unknown or not_applicable"),
         "says": ("", "strongest evidence for it"),
         "why": ("", "why the run could not be judged"),
+        "restart": ("", "restart, restart_elsewhere, do_not_restart or unknown; NULL where the run was not broken off"),
         "origin": ("", "`ours`, or the file of the rule or pattern that is not ours"),
         "accepted": ("", "causes that settings accept"),
         "settings_obeyed": ("", "files and folders of the user that had a say, each with its content in short"),

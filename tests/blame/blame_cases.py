@@ -91,6 +91,40 @@ RECV = "torch.distributed.DistBackendError: [1] is setting up NCCL communicator:
 SIGTERM = "W0501 10:05:01.000000 77 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 4712 closing signal SIGTERM\n"
 DONE = "Training completed. Do not forget to share your model\n"
 
+# An exception as a program prints it that caught it
+TRACE_OF_HANDLER = (
+    'Traceback (most recent call last):\n  File "/home/ann/proj/env.py", line 27, in act\n    x, y = parse(a)\n'
+    "TypeError: cannot unpack non-iterable NoneType object\n"
+)
+# NCCL's devices of ranks 3 and 2
+BUSES = "".join(
+    f"n1:7{r}:9 [{r}] NCCL INFO comm 0x5{r} rank {r} nranks 8 cudaDev {r} nvmlDev {r} busId {bus} commId 0x1 - Init COMPLETE\n"
+    for r, bus in ((3, "4f000"), (2, "4e000"))
+)
+# What torchrun says of a rank that ended with exit code 1
+TABLE_OF_RANK_1 = """failed (exitcode: 1) local_rank: 1 (pid: 3998) of binary: /usr/bin/python3
+Traceback (most recent call last):
+  File "/opt/env/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-01-05_10:00:00
+  host      : n1
+  rank      : 1 (local_rank: 1)
+  exitcode  : 1 (pid: 3998)
+"""
+
+
+def work(rank: int, enqueued: int) -> str:
+    """What NCCL's watchdog of a rank says of its progress."""
+    return (
+        f"[rank{rank}]:[E501 10:20:09.200000000 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0(default_pg) Rank {rank}] "
+        f"Exception (either an error or timeout) detected by watchdog at work: {enqueued}, last enqueued NCCL work: {enqueued}, "
+        "last completed NCCL work: 37875."
+    )
+
+
 CASES = (
     # ranks of one file, without times
     Case(
@@ -848,5 +882,90 @@ CASES = (
         {"job.err": '  File "/opt/env/lib/python3.10/site-packages/torch/nn/modules/module.py", line 1518, in call\n' + OOM + ROOT + "\n" + 12 * "note\n"
          + '  File "/opt/env/lib/python3.10/site-packages/torch/nn/modules/module.py", line 1518, in call\nexitcode  : 1 (pid: 7)\n'},
         "cuda_oom",
+    ),
+    Case(
+        "an exception that the interpreter ignored goes before the one that ended the program",
+        {"job.err": steps(1, 3) + "Exception ignored in: <function A.__del__ at 0x7f>\nTraceback (most recent call last):\n"
+         + '  File "a.py", line 3, in __del__\n    f()\nImportError: libGL.so.1: cannot open shared object file: No such file or directory\n'
+         + trace("FileExistsError: [Errno 17] File exists: 'out'" + ROOT)},
+        "code_exception",
+    ),
+    Case(
+        "an exception that a logger printed again and again",
+        {"job.log": steps(1, 1) + 4 * ("2026-01-10 10:01:00,000 ERROR worker: failed to parse answer\n" + TRACE_OF_HANDLER
+         + "2026-01-10 10:01:01,000 WARNING worker: item skipped\n")},
+        None,
+    ),
+    Case(
+        "one that a logger printed once, at the end",
+        {"job.log": steps(1, 1) + "2026-01-10 10:01:00,000 ERROR trainer: training stopped\n" + TRACE_OF_HANDLER.rstrip() + ROOT + "\n"},
+        "code_exception",
+    ),
+    Case(
+        "a program that printed a failed upload and ended its work",
+        {"job.log": steps(1, 3) + '  could not push\nTraceback (most recent call last):\n  File "/home/ann/proj/push.py", line 12, in push\n'
+         + "    send()\nurllib.error.URLError: <urlopen error [Errno 111] Connection refused>\njob done\n"},
+        None,
+    ),
+    Case(
+        "a script that says that it is done after its program failed",
+        {"job.log": steps(1, 3) + trace("KeyError: 'label'" + ROOT) + "Job done\n"},
+        "code_exception",
+    ),
+    Case(
+        "an uncaught exception, and then all metrics from the buffer",
+        {"job.log": trace("KeyError: 'label'" + ROOT) + steps(1, 30)},
+        "code_exception",
+    ),
+    Case(
+        "the same words at the start of a training that reached its end",
+        {"job.log": trace("KeyError: 'label'") + steps(1, 30) + "Training finished\n"},
+        None,
+    ),
+    Case(
+        "the driver names the device in an epilog, after the error of CUDA",
+        {"job.log": BUSES + steps(1, 3) + trace("RuntimeError: CUDA error: unspecified launch failure", "[rank3]: ")
+         + "srun: error: n1: task 3: Exited with exit code 1\nepilog: NVRM: Xid (PCI:0000:4f:00): 79, pid=12, GPU has fallen off the bus." + ROOT + "\n"},
+        "gpu_hardware", 3, "n1",
+    ),
+    Case(
+        "the link of another GPU failed: the illegal access is its echo",
+        {"job.log": BUSES + steps(1, 3) + trace("RuntimeError: CUDA error: an illegal memory access was encountered", "[rank2]: ")
+         + "[Mon Jan  5 10:00:00 2026] NVRM: Xid (PCI:0000:4f:00): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 2" + ROOT + "\n"},
+        "gpu_hardware", 3, "n1",
+    ),
+    Case(
+        "the driver's word in between, with a few steps of other ranks behind it",
+        {"job.log": steps(1, 2, "[rank0]: ") + "[ 5531.2] NVRM: Xid (PCI:0000:9b:00): 79, pid=88, name=python, GPU has fallen off the bus." + ROOT + "\n"
+         + steps(3, 5, "[rank0]: ") + trace("RuntimeError: CUDA error: unspecified launch failure", "[rank5]: ")},
+        "gpu_hardware", 5,
+    ),
+    Case(
+        "a fault of the program's own, which the driver reports as well",
+        {"job.log": steps(1, 2) + trace("RuntimeError: CUDA error: an illegal memory access was encountered" + ROOT, "[rank5]: ")
+         + "NVRM: Xid (PCI:0000:4f:00): 31, pid=99, name=python, MMU Fault\n"},
+        "cuda_error", 5,
+    ),
+    Case(
+        "a worker that loads data died, and torchrun lists the exit of its rank",
+        {"job.log": steps(1, 2) + trace("RuntimeError: DataLoader worker (pid 4021) is killed by signal: Killed. " + ROOT, "[rank1]: ")
+         + TABLE_OF_RANK_1},
+        "dataloader_worker", 1, "n1",
+    ),
+    Case(
+        "a worker that somebody ended from outside",
+        {"job.log": steps(1, 2) + trace("RuntimeError: DataLoader worker (pid 4021) is killed by signal: Terminated. " + ROOT)},
+        "other",
+    ),
+    Case(
+        "all ranks gave up waiting, and one had entered an operation less",
+        {"job.log": "\n".join(watchdog(r, f"10:20:0{r}.100000000") + (ROOT if not r else "") + "\n" + work(r, 37876 if r == 6 else 37877) for r in range(8)) + "\n"},
+        "nccl_timeout", 6,
+    ),
+    Case(
+        "a wrapper's word about a lost worker, and last words that only sound like bad data",
+        {"job.log": "Status message: Job entrypoint command failed with exit code 1, last available logs (truncated to 20,000 chars):\n"
+         "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task." + ROOT + "\n"},
+        "other",
     ),
 )  # fmt: skip

@@ -28,6 +28,26 @@ def test_a_complaint_may_name_the_missing_ranks() -> None:
     assert found.silent == (2, 5)
 
 
+def test_the_rank_that_entered_fewer_operations_is_behind() -> None:
+    """It complains as well, so silence would not name it. Two ranks behind, or different counts, show nothing."""
+
+    def count(rank: int, enqueued: int) -> dict[str, object]:
+        captures = f'{{"group": "0", "rank": "{rank}", "enqueued": "{enqueued}"}}'
+        return {"part": "cascade", "rank": rank, "pattern": pattern("work_counts"), "captures": captures}
+
+    complaints = [complaint(rank) for rank in range(4)]
+    one = silence(rows(*complaints, *(count(rank, 37876 if rank == 2 else 37877) for rank in range(4))))
+    two = silence(rows(*complaints, *(count(rank, 37876 if rank > 1 else 37877) for rank in range(4))))
+    mixed = silence(rows(*complaints, *(count(rank, 37870 + rank) for rank in range(4))))
+
+    assert one is not None
+    assert (one.waiting, one.silent) == ((0, 1, 3), (2,))
+    assert two is not None
+    assert two.silent == ()
+    assert mixed is not None
+    assert mixed.silent == ()
+
+
 def test_few_complaints_show_no_silence() -> None:
     """Most ranks did not complain, so no conclusion follows; without a complaint there is nothing to judge."""
     found = silence(rows(complaint(0), {"part": "work", "rank": 7}))

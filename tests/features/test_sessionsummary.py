@@ -13,6 +13,7 @@ def test_one_summary_for_each_session(tmp_path: Path) -> None:
 
     assert (session.index, session.first_line, session.status) == (0, 1, "failed")
     assert (session.label, session.file, session.line) == ("cuda_oom", "slurm-7.out", 2)
+    assert (session.pattern, session.message, session.last_step) == ("cuda-oom", OOM.splitlines()[1], None)
 
 
 def test_a_run_without_logs_has_no_session(tmp_path: Path) -> None:

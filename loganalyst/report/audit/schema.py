@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from loganalyst.model import RunStatus, Status, Verdict
+from loganalyst.model import RestartVerdict, RunStatus, Status, Verdict
 from loganalyst.report.audit.screen import SCHEMA_ID
 from loganalyst.report.common.schemaparts import (
     BOOLEAN,
@@ -55,7 +55,7 @@ def schema() -> Json:
 def _run() -> Json:
     maybe = or_null(TEXT)
     return object_(
-        ("report", "origin", "accepted", "settings_obeyed", "settings_ignored"),  # younger than the schema
+        ("report", "origin", "restart", "accepted", "settings_obeyed", "settings_ignored"),  # younger than the schema
         run_id=maybe,
         path=TEXT,
         name=TEXT,
@@ -70,6 +70,7 @@ def _run() -> Json:
         node=maybe,
         says=or_null(TEXT, "The strongest evidence for the cause."),
         why=or_null(TEXT, "Why there is no diagnosis."),
+        restart=or_null(one_of(RestartVerdict), "Whether to start the run again; null: it was not broken off."),
         **dict.fromkeys(("host", "job", "framework"), maybe),
         started=or_null(TIME),
         ended=or_null(TIME),

@@ -38,6 +38,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "not_supported": _considered(d.not_supported),
         "not_checked": _considered(d.unknown),
         "timeline": [asdict(e) for e in d.timeline],
+        "restart": asdict(d.restart) if d.restart else None,
         "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
         "notes": [{k: v for k, v in asdict(n).items() if (k, v) != ("origin", OURS)} for n in d.notes],
         "decide": [asdict(decider) for decider in d.decide],

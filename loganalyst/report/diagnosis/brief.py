@@ -20,6 +20,7 @@ DIAGNOSIS: Limits = {
     "run.sources": 8,
     "run.coverage.not_judged": 6,
     "sessions": -4,
+    "restart.attempts": -4,
     "symptoms": 5,
     "alternatives": 5,
     "ruled_out": 8,

@@ -27,7 +27,7 @@ from loganalyst.report.common.rows import Row
 from loganalyst.report.common.sparkseries import Series, chart
 from loganalyst.report.common.wording import clean, count, duration, number, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
-from loganalyst.report.diagnosis.overview import advice, gaps
+from loganalyst.report.diagnosis.overview import advice, gaps, restart
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
 from loganalyst.report.diagnosis.runnumbers import best, facts
@@ -141,6 +141,7 @@ class Document:
     quick_fixes: tuple[Row, ...]
     best: tuple[str, ...]
     advice: Row | None
+    restart: Row | None
     watch: tuple[Row, ...]
     setup: tuple[Row, ...]
     training: str  # its kind, in words; empty if not known
@@ -192,6 +193,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=best(d),
         advice=advice(d),
+        restart=restart(d),
         watch=tuple(watch(d)),
         setup=tuple(setup(d)),
         training=clean(training(d), 200),

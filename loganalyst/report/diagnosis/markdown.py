@@ -26,6 +26,7 @@ def _opening(doc: Document) -> Iterator[str]:
     training = f" Training: {escape(doc.training)}." if doc.training else ""
     yield f"{escape(doc.headline)}.{sure}{read}{training}"
     yield from paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
+    yield from paragraph(doc.restart.label, doc.restart.text, level=2) if doc.restart else ()
     yield from section("Symptoms", doc.symptoms)
     yield from section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
     yield from rows("Against the baseline", doc.baseline)

@@ -7,6 +7,8 @@ from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, count, duration, number, percent, size, step
 
 MAX_DISTANCE_TO_BEST = 0.02  # share of the run: a checkpoint this close to the best value counts as the best
+MAX_NODES = 8  # named in a sentence
+RESTARTS = {"restart": "yes", "do_not_restart": "no", "unknown": "not known"}
 MIN_STEPS_A_SECOND = 0.2  # slower runs are described in seconds a step
 
 
@@ -17,6 +19,18 @@ def advice(d: Diagnosis) -> Row | None:
         return None
     ready = "ready: " if advised["kind"] == "ready" else ""
     return Row("Next", clean(f"{ready}{advised['change']} ({advised['why']})"))
+
+
+def restart(d: Diagnosis) -> Row | None:
+    """Whether to start a run again that was broken off, and why."""
+    found = d.restart
+    if found is None:
+        return None
+    nodes = ", ".join(clean(node, 80) for node in found.exclude_nodes[:MAX_NODES])
+    away = f" without {nodes}" if nodes else " on another node"
+    again = f" ({found.in_a_row} attempts in a row)" if found.in_a_row > 1 else ""
+    answer = {**RESTARTS, "restart_elsewhere": f"yes,{away}"}[found.verdict]
+    return Row("Restart", clean(f"{answer}: {found.reason}{again}", 400))
 
 
 def pace(steps_per_second: float) -> str:

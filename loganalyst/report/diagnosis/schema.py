@@ -13,6 +13,8 @@ from loganalyst.model import (
     Note,
     Place,
     QuickFix,
+    Restart,
+    RestartVerdict,
     Rival,
     RunEnd,
     RunStatus,
@@ -75,6 +77,7 @@ def schema() -> Json:
             "notes",
             "decide",
             "rivals",
+            "restart",
             "baseline",
             "left_out",
             *SETTINGS,
@@ -116,6 +119,7 @@ def schema() -> Json:
             'Where "healthy" is doubted: causes that would look the same, with their remaining probability.',
             3,
         ),
+        restart=or_null(_restart(), "Whether a run that was broken off should be started again; null: it was not."),
         baseline=or_null(_baseline()),
         summary=_summary(),
         gaps=listed(gap, "What a reader could not use."),
@@ -125,6 +129,23 @@ def schema() -> Json:
         quoted=QUOTED,
     )
     return document(SCHEMA_ID, "A diagnosis of one training run", body)
+
+
+def _restart() -> Json:
+    return object_of(
+        Restart,
+        verdict={
+            **one_of(RestartVerdict),
+            "description": "restart: as it is; restart_elsewhere: not on exclude_nodes; do_not_restart: it fails again",
+        },
+        reason="The reason in words.",
+        entry="The entry of rules/restart.yaml that gave the verdict; `none` if no entry is about the fault.",
+        cause="The rule of the cause that the verdict is about.",
+        confidence=share("Confidence of that cause; 0 if no cause is known."),
+        exclude_nodes="Nodes to avoid, for example with sbatch --exclude.",
+        in_a_row="How many of the last attempts ended by the same root cause, none further than the one before.",
+        attempts="The starts of earlier runs (--history) and of this one, in order.",
+    )
 
 
 def _decide() -> Json:
@@ -168,7 +189,7 @@ def _baseline() -> Json:
 
 
 def _sessions() -> Json:
-    younger = ("job", "file", "line", "rank", "node")
+    younger = ("job", "file", "line", "rank", "node", "pattern", "message", "last_step")
     session = object_of(SessionSummary, optional=younger)
     return listed(session, "Starts of the program, in time order; lines count from 1.")
 

@@ -51,6 +51,7 @@ def _full(doc: Document, width: int) -> "list[Text]":
     drawn = curves(doc.series, doc.onset, width)
     lines += [text(), *drawn] if drawn else []
     sections = [
+        *_restart(doc, width),
         *_baseline(doc, width),
         *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
         *_instead(doc, width),
@@ -171,6 +172,10 @@ def _quick(doc: Document, width: int) -> "list[Text]":
     """Which change to make first, if there are several."""
     rows = [f"{i}. {row.label} ({row.text})" for i, row in enumerate(doc.quick_fixes[:3], 1)]
     return field("Do first", "; ".join(rows), width) if len(rows) > 1 else []
+
+
+def _restart(doc: Document, width: int) -> "list[Text]":
+    return field(doc.restart.label, doc.restart.text, width) if doc.restart else []
 
 
 def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":

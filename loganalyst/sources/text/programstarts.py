@@ -20,6 +20,7 @@ from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns.catalogue import PARTS
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
+from loganalyst.thresholds import blame_limit
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
 # a line with one of these is no banner
@@ -42,6 +43,7 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that decide how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
 _JOB_EVENTS = ("job", "banner", "report", "output")
+_OWN_PRINTERS, _UNCAUGHT = ("logger", "handler"), '"printer":"interpreter"'  # in captures; see `Traceback.printer`
 _DIGITS = str.maketrans("123456789", "0" * 9)
 _NAT = np.iinfo(np.int64).min  # NaT as an integer
 
@@ -51,7 +53,9 @@ class Session:
     """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
     progress: its last two lines with a metric. faults: by part, the first fault that training did not survive; under
-    `cascade` only a SIGTERM that ended it. started, ended: its first and last time (µs).
+    `cascade` only a SIGTERM that ended it, under `caught` an exception that the program printed itself, under
+    `uncaught` one that the interpreter printed before the first metric. caught: how often the program printed each
+    exception. trained_at: its first line with a metric. started, ended: its first and last time (µs).
     """
 
     first_line: int
@@ -59,6 +63,8 @@ class Session:
     seen: list[str] = field(default_factory=list)
     progress: list[int] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
+    caught: dict[str, int] = field(default_factory=dict)
+    trained_at: int | None = None
     ended_well: bool = False
     started: int | None = None
     ended: int | None = None
@@ -73,7 +79,9 @@ class Session:
         weak = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
         # a cancel after a failed exit: the scheduler (or `srun -K`) ends the remaining tasks
         late = stop if stop and weak and stop[1] == "slurm_cancelled" and weak[0][1] and weak[0][0] < stop[0] else None
-        strong = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not late]
+        survived = {"caught": self._handled(), "uncaught": self._trained()}
+        own = {"root", "stop", *(part for part, went_on in survived.items() if not went_on)}
+        strong = [f for part, f in self.faults.items() if part in own and f is not late]
         strong = sorted(strong, key=itemgetter(0))
         aside = [
             fault for part, fault in self.faults.items() if part == "aside" and fault[2] not in having("shell_line")
@@ -83,9 +91,29 @@ class Session:
             return "killed" if pattern in having("killed") else _STATUS_OF_LABEL.get(label or "", "failed")
         return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
 
+    def _handled(self) -> bool:
+        """Whether the program went on after exceptions that it printed itself: it did so again and again."""
+        often = max(self.caught.values(), default=0) >= blame_limit("printed_again")
+        return often and "confirm" not in self.faults
+
+    def _trained(self) -> bool:
+        """Whether it trained to its end."""
+        return self.ended_well and len(self.progress) > 1
+
+    def add_fault(self, part: str, fault: Fault, captures: str) -> None:
+        """Record a fault, unless training survived it. `captures` are those of its line."""
+        if part == "root" and any(f'"printer":"{printer}"' in captures for printer in _OWN_PRINTERS):
+            part = "caught"
+            self.caught[fault[2]] = self.caught.get(fault[2], 0) + 1
+        elif part == "root" and _UNCAUGHT in captures and (self.trained_at or fault[0]) >= fault[0]:
+            part = "uncaught"
+        if self.is_fatal_at(part, fault[0]):
+            self.faults[part] = min(self.faults.get(part, fault), fault, key=itemgetter(0))
+
     def add_progress(self, lines: NDArray[np.int64]) -> None:
         """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()
+        self.trained_at = self.trained_at or int(lines.min())
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
         self.faults = {part: fault for part, fault in self.faults.items() if self.is_fatal_at(part, fault[0])}
@@ -100,7 +128,7 @@ class Session:
 
     def is_fatal_at(self, part: str, line: int) -> bool:
         """Whether training did not survive a fault on this line."""
-        return part == "stop" or len(self.progress) < 2 or line >= self.progress[0]
+        return part in ("stop", "uncaught") or len(self.progress) < 2 or line >= self.progress[0]
 
 
 @dataclass
@@ -144,7 +172,7 @@ class Sessions:
 
         def copied(one: Mapping[str, Any]) -> dict[str, Any]:
             faults = {part: tuple(fault) for part, fault in one["faults"].items()}
-            return {**one, "seen": list(one["seen"]), "faults": faults}
+            return {**one, "seen": list(one["seen"]), "faults": faults, "caught": dict(one["caught"])}
 
         every = [Session(**copied(s)) for s in state["all"]]
         return cls(**{**state, "all": every, "report": tuple(state["report"])})
@@ -292,15 +320,15 @@ class Sessions:
         ids = having("terminated")
         terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in ids])
         judged = hits[hits.with_parts(*_JUDGED, "end") | terminated]
-        columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
-        for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):
+        columns = (self.at(judged.line), judged.line, judged.pattern, judged.part, judged.captures)
+        for number, line, pattern, place, captures in zip(*(column.tolist() for column in columns), strict=True):
             part = PARTS[place]
             session = self.all[number]
             if part == "end":
                 session.ended_well = True
-            elif session.is_fatal_at(part, line):
-                fault = (line, known.labels[pattern], known.ids[pattern])
-                session.faults[part] = min(session.faults.get(part, fault), fault, key=itemgetter(0))
+                session.faults.pop("caught", None)
+            else:
+                session.add_fault(part, (line, known.labels[pattern], known.ids[pattern]), captures)
 
     def left_out(self) -> pl.DataFrame:
         """The gap that says how many starts are not counted separately."""

@@ -42,6 +42,32 @@ def test_status(log: Path, tail: str, status: str) -> None:
     assert [status] == read(log, f"step 1 loss 0.5\nstep 2 loss 0.4\n{tail}\n").sessions["status"].to_list()
 
 
+TRACE = 'Traceback (most recent call last):\n  File "train.py", line 4, in {}\n    main()\nKeyError: 1\n'
+UNCAUGHT, HANDLED = TRACE.format("<module>"), TRACE.format("step")
+STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (UNCAUGHT + STEPS, "failed"),
+        (UNCAUGHT + STEPS + "Training finished\n", "finished"),
+        (UNCAUGHT + "done\n", "failed"),
+        (STEPS + UNCAUGHT + "done\n", "failed"),
+        (STEPS + UNCAUGHT + STEPS, "unknown"),
+        (STEPS + HANDLED, "failed"),
+        (STEPS + HANDLED + "done\n", "finished"),
+        (STEPS + 3 * ("item skipped\n" + HANDLED), "unknown"),
+        (STEPS + 2 * ("item skipped\n" + HANDLED), "failed"),
+        (STEPS + 3 * HANDLED + "srun: error: n1: task 3: Exited with exit code 1\n", "failed"),
+        (STEPS + "Exception ignored in: <function A.__del__ at 0x7f>\n" + HANDLED, "unknown"),
+    ],
+)
+def test_the_form_of_a_traceback_decides(log: Path, text: str, status: str) -> None:
+    """An uncaught exception is fatal, even before buffered metrics; one that the program printed itself may be not."""
+    assert [status] == read(log, text).sessions["status"].to_list()
+
+
 def test_peers_missed_when_the_work_is_done_have_left(log: Path) -> None:
     """After the end mark, the watchdog only misses ranks that finished first."""
     missed = "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress\n"

@@ -80,7 +80,7 @@ class Catalogue:
         """The claimed rows of a batch, and all candidate rows as text.
 
         `literals` were found in `rows`. `ends` are tracebacks (row of the exception, exception, message, frame, rank,
-        node, harmless, chain), one a row, in order.
+        node, harmless, ignored, printer, chain), one a row, in order.
         """
         asked = np.union1d(rows, ends["row"].to_numpy()) if ends.height else np.unique(rows)
         if not len(asked):
@@ -128,17 +128,20 @@ class Catalogue:
         ]
         chain[at] = ends["chain"].to_numpy()
         idle = ends["harmless"].to_numpy() & (self.generic[both.pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))
-        part[at[idle]] = _ADVICE
+        part[at[idle | ends["ignored"].to_numpy()]] = _ADVICE
         return replace(both, captures=captures, chain=chain, part=part)
 
 
 def _encoded(ends: pl.DataFrame) -> list[str]:
-    """What each traceback says, as captures; with rank and node where the log says that another process raised it."""
+    """What each traceback says, as captures; with its printer where that is known, and with rank and node where the
+    log says that another process raised it.
+    """
     captures = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
-    for i, place in enumerate(zip(ends["rank"], ends["node"], strict=True)):
-        known = {name: value for name, value in zip(("rank", "node"), place, strict=True) if value is not None}
+    names = ("rank", "node", "printer")
+    for i, values in enumerate(zip(*(ends[name] for name in names), strict=True)):
+        known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         if known:
-            captures[i] = f"{captures[i][:-1]},{json.dumps(known)[1:]}"
+            captures[i] = f"{captures[i][:-1]},{json.dumps(known, separators=(',', ':'))[1:]}"
     return captures
 
 

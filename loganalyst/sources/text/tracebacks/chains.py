@@ -22,6 +22,7 @@ def find(printers: Sequence[Printer]) -> list[Traceback]:
         untangle(whole)
         some = [one.found for one in whole]
         chains = _chained(some, chains)
+        _name_printers(some)
         found += some
     return sorted(found, key=lambda one: one.head)
 
@@ -74,6 +75,14 @@ def _chained(some: list[Traceback], chains: int) -> int:
             before.harmless = True  # it only repeats what the other process raised
         above[level] = before = one
     return chains
+
+
+def _name_printers(some: list[Traceback]) -> None:
+    """One printer for all tracebacks of a chain: the logger of the first, else that of the last."""
+    first = {one.chain: one.printer for one in reversed(some)}
+    last = {one.chain: one.printer for one in some}
+    for one in some:
+        one.printer = "logger" if first[one.chain] == "logger" else last[one.chain]
 
 
 def _enclosed_head(some: list[Traceback], k: int) -> int | None:

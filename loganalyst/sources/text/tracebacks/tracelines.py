@@ -60,6 +60,9 @@ _HARMLESS = (
     *("Exception ignored in", "Exception in thread", "Error in atexit", "Error in sys.excepthook"),
     ", in __del__",
 )
+_IGNORED = ("Exception ignored in", ", in __del__")
+# `2026-01-10 10:01:00,000 ERROR worker: failed to parse`, `[10:01:00] [WARNING] step skipped`, `ERROR:root:failed`
+_RECORD = re.compile(r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING|WARN|CRITICAL)\b[\]\s:|-]")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
 _NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
 # The message of such an exception is indented
@@ -256,6 +259,16 @@ def chained(text: str) -> bool:
 def harmless(text: str) -> bool:
     """Whether a line precedes a traceback of the interpreter's clean-up or of a side thread, or is its first frame."""
     return any(words in text for words in _HARMLESS)
+
+
+def ignored(text: str) -> bool:
+    """Whether a line precedes an exception that the interpreter ignored, or is its first frame."""
+    return any(words in text for words in _IGNORED)
+
+
+def is_record(text: str) -> bool:
+    """Whether a line is a log record of an error or a warning."""
+    return _RECORD.match(text) is not None
 
 
 def next_process(before: str) -> int | None:

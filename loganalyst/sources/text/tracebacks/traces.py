@@ -22,8 +22,10 @@ class Traceback:
     in function" of the innermost frame outside libraries (None where there is none, or its process is not known).
 
     harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what another
-    raised; process: the rank that it is said to come from; node: the address of a remote task's node; cause: header of
-    the exception that led to this one, or of a group's first member.
+    raised; ignored: the interpreter says that it ignored the exception; process: the rank that it is said to come from;
+    node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
+    first member. printer: what printed it, `logger`, `handler`
+    or `interpreter` (None: not known).
 
     depth: of its margin; linked: the next one is said to follow from it; inner: printed as part of the previous one's
     message; remote: in Ray's form.
@@ -37,6 +39,8 @@ class Traceback:
     harmless: bool
     process: int | None
     node: str | None
+    ignored: bool = False
+    printer: str | None = None
     row: int | None = None
     deep: int | None = None
     chain: int = 0
@@ -139,8 +143,25 @@ def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Print
         inner=process is not None or _INNER in text, remote=task is not None,
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=process, node=task[1] if task else None,
+        ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))),
+        printer=_printed_by(before, text, lines),
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
+
+
+def _printed_by(before: str, head: str, lines: Lines) -> str | None:
+    """What printed a traceback, by its form (None: not known).
+
+    `logger`: it is part of a log record. `interpreter`: nothing caught the exception, since the outermost frame is the
+    top of the user's script. `handler`: the program caught it, since the outermost frame is a function of the user's.
+    """
+    if tracelines.is_record(before) or tracelines.is_record(head):
+        return "logger"
+    places = (lines.place(i) for i in range(1, min(lines.bare(), len(lines.text))))
+    outermost = next((place for place in places if place), None)
+    if outermost is None or tracelines.own_frame(outermost) is None or tracelines.remote(head):
+        return None
+    return "interpreter" if outermost[2] == "<module>" else "handler"
 
 
 def _completed(one: Printed) -> Printed:

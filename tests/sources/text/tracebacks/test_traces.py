@@ -1,5 +1,7 @@
 """One traceback: its lines, exception and frame."""
 
+import pytest
+
 from loganalyst.sources.text.tracebacks import chains, traces
 from tests.sources.text.tracebacks.traceback_cases import messages, printed, raised, rows
 
@@ -38,6 +40,49 @@ def test_an_exception_of_any_name_right_below_the_frames() -> None:
     found = chains.find(rows("Traceback (most recent call last):", '  File "a.py", line 1, in f', "my.Boom: x"))
 
     assert messages(found) == [("my.Boom", "x")]
+
+
+MAIN = '  File "/home/me/train.py", line 40, in <module>'
+STEP = '  File "/home/me/train.py", line 12, in step'
+LIBRARY = '  File "/opt/env/lib/python3.11/multiprocessing/process.py", line 314, in _bootstrap'
+
+
+@pytest.mark.parametrize(
+    ("before", "frame", "printer"),
+    [
+        ("step 3 loss 0.2", MAIN, "interpreter"),
+        ("step 3 loss 0.2", STEP, "handler"),
+        ("step 3 loss 0.2", LIBRARY, None),
+        ("2026-01-10 10:01:00,000 ERROR worker: failed to parse", MAIN, "logger"),
+        ("[2026-01-10 10:01:00,000][env][WARNING] - step skipped", STEP, "logger"),
+        ("ERROR:root:failed to parse", STEP, "logger"),
+        ("2026-01-10 10:01:00,000 INFO worker: no ERRORS so far", MAIN, "interpreter"),
+        ("Error executing job with overrides: []", STEP, "handler"),
+    ],
+)
+def test_the_form_shows_what_printed_it(before: str, frame: str, printer: str | None) -> None:
+    (found,) = chains.find(rows(before, "Traceback (most recent call last):", frame, "    f()", "ValueError: bad"))
+
+    assert found.printer == printer
+
+
+def test_a_chain_has_one_printer() -> None:
+    """The exception that was caught first is printed from the function that caught it."""
+    link = "During handling of the above exception, another exception occurred:"
+    first, second = (("Traceback (most recent call last):", frame, "    f()", "KeyError: 1") for frame in (STEP, MAIN))
+    found = chains.find(rows(*first, "", link, "", *second))
+
+    assert [one.printer for one in found] == ["interpreter", "interpreter"]
+
+
+@pytest.mark.parametrize(
+    ("before", "ignored"),
+    [("Exception ignored in: <function A.__del__ at 0x7f>", True), ("Exception in thread Thread-1:", False)],
+)
+def test_the_interpreter_says_what_it_ignores(before: str, ignored: bool) -> None:
+    (found,) = chains.find(rows(before, "Traceback (most recent call last):", STEP, "    f()", "ValueError: bad"))
+
+    assert (found.harmless, found.ignored) == (True, ignored)
 
 
 def test_cut_off() -> None:
