@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from loganalyst.diagnosis import healthyruns
 from loganalyst.diagnosis.rule import Item
-from loganalyst.model import Evidence, FeatureValue
+from loganalyst.model import Evidence, Features, FeatureValue, HealthyPlace
 
 if TYPE_CHECKING:
     from loganalyst.diagnosis.catalogue import Catalogue
@@ -29,6 +29,13 @@ def usual(catalogue: "Catalogue", values: Values, items: Mapping[str, Sequence["
             if items[rule][i] and (runs := _runs_like_it(catalogue.healthy_runs, names, values, kinds)):
                 found.setdefault(rule, {})[i] = runs
     return found
+
+
+def places(catalogue: "Catalogue", features: Features) -> dict[str, HealthyPlace]:
+    """Where the numbers of a run lie among healthy runs of its kind, or of all kinds, if there are enough."""
+    kinds = healthyruns.kinds(features.values)
+    found = ((name, catalogue.healthy_runs.place(name, value, kinds)) for name, value in features.values.items())
+    return {name: place for name, place in found if place is not None}
 
 
 def withdrawn(

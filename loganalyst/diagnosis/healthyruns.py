@@ -75,20 +75,27 @@ class Limits(Shape, frozen=True):
 
 @dataclass(frozen=True)
 class HealthyRuns:
-    """Several references as one. Ranges are pooled when they are asked for."""
+    """Several references as one, by their files. Ranges are pooled when they are asked for."""
 
-    references: tuple[Reference, ...] = ()
+    references: Mapping[Path, Reference] = field(default_factory=dict)
     _known: dict[tuple[str, str], Range | None] = field(default_factory=dict, compare=False, repr=False)
 
     def range(self, feature: str, kind: str) -> Range | None:
-        """The range of a feature in healthy runs of a kind; None if there is none. Its quantiles are those of the first
-        reference.
-        """
+        """The range of a feature in healthy runs of a kind, with quantiles at `probabilities`; or None."""
         if (feature, kind) not in self._known:
-            found = ((r.probabilities, r.features.get(feature, {}).get(kind)) for r in self.references)
+            found = ((r.probabilities, r.features.get(feature, {}).get(kind)) for r in self.references.values())
             parts = [(probabilities, of) for probabilities, of in found if of is not None]
-            self._known[feature, kind] = _pooled(parts, self.references[0].probabilities) if parts else None
+            self._known[feature, kind] = _pooled(parts, self.probabilities) if parts else None
         return self._known[feature, kind]
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """The probabilities of the quantiles of a range."""
+        return next((r.probabilities for r in self.references.values()), ())
+
+    def kinds(self, feature: str) -> tuple[str, ...]:
+        """The kinds of healthy runs that know a feature, in alphabetical order."""
+        return tuple(sorted({kind for r in self.references.values() for kind in r.features.get(feature, ())}))
 
     def enough(self, feature: str, kinds: Sequence[str]) -> tuple[str, Range] | None:
         """The first of the `kinds` of which enough healthy runs know the feature, and its range."""
@@ -104,7 +111,7 @@ class HealthyRuns:
         if found is None:
             return None
         kind, of = found
-        below, above = _shares(of.values, self.references[0].probabilities, value)
+        below, above = _shares(of.values, self.probabilities, value)
         return HealthyPlace("" if kind == ANY else kind, of.runs, of.repositories, below, above)
 
 
@@ -149,15 +156,15 @@ def load(folders: Sequence[Path]) -> tuple[HealthyRuns, list[RuleError]]:
 
     Raises RuleError for a fault in ours.
     """
-    found, faults = list[Reference](), list[RuleError]()
+    found, faults = dict[Path, Reference](), list[RuleError]()
     for path in (path for folder in folders for path in files(folder)):
         try:
-            found.append(read(path))
+            found[path] = read(path)
         except RuleError as fault:
             if not origin(path):
                 raise
             faults.append(fault)
-    return HealthyRuns(tuple(found)), faults
+    return HealthyRuns(found), faults
 
 
 def files(folder: Path) -> list[Path]:

@@ -129,7 +129,12 @@ class Tools:
             named = {name: feature for name, feature in declared().items() if features in name}
             kept = dict(list(named.items())[:MAX_FEATURES])
             left_out = len(named) - len(kept)
-            return marked({**report.data(found, kept), "left_out": {"features": left_out} if left_out else {}})
+            return marked(
+                {
+                    **report.data(found, kept, pipeline.healthy_places(found)),
+                    "left_out": {"features": left_out} if left_out else {},
+                }
+            )
         if metric is not None:
             return marked(show.render_metric(found, metric, width=WIDTH))
         return marked(show.render(found, width=WIDTH))

@@ -13,8 +13,8 @@ DECLARED = {
 def test_a_row_says_where_its_value_was_seen(failed):
     """An unknown value names a metric of the role that it needs."""
     seen = Features({"seen": float("inf")}, {"seen": Witness("loss", 1500, "a.log", 3)})
-    known, unknown = featurerows.rows(replace(failed, features=seen), DECLARED)
-    data = featurerows.data(replace(failed, features=seen), DECLARED)["features"]
+    known, unknown = featurerows.rows(replace(failed, features=seen), DECLARED, {})
+    data = featurerows.data(replace(failed, features=seen), DECLARED, {})["features"]
 
     assert (known.origin(), known.value) == ("loss at step 1,500 line 3 of a.log", float("inf"))
     assert (unknown.origin(), unknown.value) == ("train/loss", None)
