@@ -64,10 +64,11 @@ def show(
 
 def _files(known: "HealthyRuns") -> str:
     """One line for each reference."""
-    counts = (
-        (path, f"{r.runs:,} healthy runs of {r.repositories:,} repositories") for path, r in known.references.items()
-    )
-    return "".join(f"{path}: {words}\n" for path, words in counts)
+    from loganalyst.report.common.wording import count
+
+    rows = ((path, count(r.runs, "healthy run"), count(r.repositories, "repository", "repositories"))
+            for path, r in known.references.items())  # fmt: skip
+    return "".join(f"{path}: {runs} of {repositories}\n" for path, runs, repositories in rows)
 
 
 def _ranges(known: "HealthyRuns", feature: str) -> str:

@@ -66,15 +66,21 @@ def _worded(e: Evidence, item: Item, runs: str | None, values: Values, catalogue
 
 
 def _clause(item: Item, values: Values, catalogue: "Catalogue") -> str:
-    """`larger than in 98 % of 212 healthy detection runs`, for the only size in the sentence if it is unusual."""
+    """`larger than in 98 % of 212 healthy detection runs`, for the only size in the sentence if it is unusual.
+
+    The side is the one that the item asks for.
+    """
     named = [f for f in healthyruns.sizes(item.ask.features, catalogue.declared) if f in item.says.features]
     place = (
         catalogue.healthy_runs.place(named[0], values.get(named[0]), _own_kinds(values)) if len(named) == 1 else None
     )
-    if place is None or max(place.below, place.above) < healthyruns.limits().unusual:
+    if place is None:
         return ""
-    side, share = ("larger", place.below) if place.below > place.above else ("smaller", place.above)
-    return f"{side} than in {share * 100:.0f} % of {_runs(place.runs, place.kind)}"
+    is_large = f"{named[0]} >" in item.ask.text
+    share = place.below if is_large else place.above
+    if share < healthyruns.limits().unusual:
+        return ""
+    return f"{'larger' if is_large else 'smaller'} than in {int(share * 100)} % of {_runs(place.runs, place.kind)}"
 
 
 def _runs_like_it(

@@ -33,15 +33,15 @@ def add_reference(store: str | Path | Store, folder: str | Path = ".") -> Path:
     PosixPath('...reference/...yaml')
     """
     opened = store if isinstance(store, Store) else Store(store)
+    path = Path(folder, FOLDER, _name(opened.path))
+    guard.check([path], [guard.Read(run) for run in opened.runs.select("path").collect()["path"]])
     healthy = opened.truths.filter(label=HEALTHY).select("run_id", "path")
     runs = healthy.join(opened.features, on="run_id").sort("path").collect()
     if not runs.height:
         hint = f"`loganalyst confirm RUN none --store {opened.path}` confirms one that was ingested"
         raise SourceError(opened.path, "holds no run that was confirmed as healthy", hint)
-    homes = [os.path.dirname(path) for path in runs["path"]]
+    homes = [os.path.dirname(run) for run in runs["path"]]
     found = reference(runs, homes, asked(pipeline.catalogue()), least=(1, 1), most=math.inf)
-    path = Path(folder, FOLDER, _name(opened.path))
-    guard.check([path])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
