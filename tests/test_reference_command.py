@@ -6,6 +6,7 @@ import loganalyst as la
 from tests.commandline import called
 
 LOSS = "step,loss\n" + "".join(f"{i},{9 - i / 2}\n" for i in range(16))
+PERCENT = ("0.5 %", "2.5 %", "10 %", "25 %", "50 %", "75 %", "90 %", "97.5 %", "99.5 %")
 COLUMNS = [
     "kind",
     "runs",

@@ -107,8 +107,7 @@ class HealthyRuns:
 
     def place(self, feature: str, value: FeatureValue, kinds: Sequence[str]) -> HealthyPlace | None:
         """Where a value lies among healthy runs of the first of the `kinds` of which there are enough."""
-        found = self.enough(feature, kinds) if number(value) else None
-        if found is None:
+        if not number(value) or (found := self.enough(feature, kinds)) is None:
             return None
         kind, of = found
         below, above = _shares(of.values, self.probabilities, value)
@@ -188,7 +187,7 @@ def read(path: Path) -> Reference:
     return found
 
 
-def quantiles(values: ArrayLike, weights: ArrayLike, probabilities: ArrayLike) -> NDArray[np.float64]:
+def quantiles(values: ArrayLike, weights: ArrayLike, probabilities: Sequence[float]) -> NDArray[np.float64]:
     """Quantiles of weighted values, linear between them. With equal weights they are those of `numpy.quantile`.
 
     >>> quantiles([3.0, 1.0, 2.0], [1, 1, 1], [0.5, 0.75]).tolist()

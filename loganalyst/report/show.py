@@ -76,12 +76,12 @@ def render_features(
     """Every feature with value, unit, place among healthy runs, and origin. An unknown feature names what to log."""
     width = max(min(width, MAX_WIDTH), 40)
     listed = list(featurerows.rows(diagnosis, declared, healthy))
-    known = [
+    known: list[Sequence[str]] = [
         (r.feature.name, f"{_value(r.value)} {clean(r.feature.unit)}".rstrip(), *_among(r, healthy), r.origin())
         for r in listed
         if r.value is not None
     ]
-    head = [("feature", "value", "percentile", "seen in")] if healthy else []
+    head: list[Sequence[str]] = [("feature", "value", "percentile", "seen in")] if healthy else []
     unknown = [
         (r.feature.name, f"needs {clean(r.feature.needs)}", clean(r.feature.meaning)) for r in listed if r.value is None
     ]

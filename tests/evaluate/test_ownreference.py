@@ -44,6 +44,8 @@ def test_confirmed_healthy_runs_are_written_and_obeyed(tmp_path: Path) -> None:
     assert both is not None
     assert (both.runs, both.repositories) == (ours.runs + 2, ours.repositories + 1)
     assert both.weight == pytest.approx(ours.weight + 2)
+    [obeyed] = la.diagnose(tmp_path / "lab" / "a", rules=(tmp_path / "rules",)).settings_obeyed
+    assert obeyed.what == "0 rules and 0 patterns of log lines, 2 healthy runs to compare with"
 
 
 def test_two_stores_of_one_name_have_two_files(tmp_path: Path) -> None:
