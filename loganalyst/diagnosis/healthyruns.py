@@ -198,7 +198,7 @@ def quantiles(values: ArrayLike, weights: ArrayLike, probabilities: Sequence[flo
     x, w = x[order], w[order]
     middle = np.cumsum(w) - w / 2
     at = middle - middle[0]
-    return np.interp(probabilities, at / (at[-1] or 1.0), x)
+    return np.asarray(np.interp(probabilities, at / (at[-1] or 1.0), x), float)
 
 
 def _pooled(parts: Sequence[tuple[Sequence[float], Range]], probabilities: Sequence[float]) -> Range:
