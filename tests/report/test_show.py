@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 
 from loganalyst.errors import LogAnalystError, SourceError
-from loganalyst.model import Feature, Features, Witness
+from loganalyst.model import Feature, Features, HealthyPlace, Witness
 from loganalyst.report import featurerows, show
 from loganalyst.report.diagnosis import plot
 
@@ -72,6 +72,17 @@ def test_show_features_tells_where_each_comes_from_or_what_to_log(failed):
         "",
         "Not known (1)",
         "  val_loss_points  needs val_loss  logged values of it",
+    ]
+
+
+def test_show_features_has_the_percentile_among_healthy_runs(failed):
+    """The middle of the shares with a smaller and with a larger value, the number of runs, and their kind."""
+    healthy = {"train_loss_points": HealthyPlace("supervised", 1212, 30, 0.9, 0.06)}
+
+    assert show.render_features(failed, DECLARED, healthy).splitlines()[:3] == [
+        "Known (1), with the percentile among healthy runs of its kind",
+        "  feature            value         percentile              seen in",
+        "  train_loss_points  2,465 points  92 of 1,212 supervised  train/loss",
     ]
 
 
