@@ -59,7 +59,7 @@ def worded(
 
 def _worded(e: Evidence, item: Item, runs: str | None, values: Values, catalogue: "Catalogue") -> Evidence:
     if runs is not None:
-        return replace(e, text=f"{item.says.render(values)}; so it is in {runs}")
+        return replace(e, text="; ".join(filter(None, (item.says.render(values), f"within the range of {runs}"))))
     clause = _clause(item, values, catalogue) if e.holds and e.kind == "direct" and e.weight > 0 else ""
     text = f"{e.text} ({clause})"
     return replace(e, text=text) if clause and len(text.split()) <= MAX_WORDS else e

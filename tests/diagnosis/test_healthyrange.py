@@ -72,7 +72,7 @@ def test_a_report_says_that_healthy_runs_have_such_values() -> None:
     assert unsure["orders-of-magnitude"].holds is None
     assert unsure["orders-of-magnitude"].weight == 0
     assert unsure["orders-of-magnitude"].text == (
-        "after the start, grad_norm rose to 80 times its usual level; so it is in 212 healthy supervised runs"
+        "after the start, grad_norm rose to 80 times its usual level; within the range of 212 healthy supervised runs"
     )
 
 
