@@ -91,7 +91,7 @@ def _overview(group: Any) -> str:
         members = [(name, c) for name, c in sorted(group.commands.items()) if c.rich_help_panel == section]
         for place, (name, command) in enumerate(members):
             first = cleandoc(command.help).split("\n\n")[0]
-            anchor = f"loganalyst-{name}" if not hasattr(command, "commands") else f"loganalyst-{name}-list"
+            anchor = f"loganalyst-{name}" + (f"-{next(iter(command.commands))}" if hasattr(command, "commands") else "")
             rows.append(f"| {'' if place else section} | [`{name}`](#{anchor}) | {first} |")
     return "\n".join(["| | command | what it does |", "|---|---|---|", *rows, ""])
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from loganalyst.checkpoint import inspect
     from loganalyst.comparing.comparisonresult import Comparison
     from loganalyst.comparing.wholecomparison import compare
+    from loganalyst.evaluate.ownreference import add_reference
     from loganalyst.model import ChangePoint, Diagnosis, Inspection, Replay, Run, Verification
     from loganalyst.pipeline import diagnose, explain, read_run
     from loganalyst.replaying.replayrun import replay
@@ -35,6 +36,7 @@ __all__ = [
     "Run",
     "Store",
     "Verification",
+    "add_reference",
     "audit",
     "compare",
     "confirm",
@@ -58,6 +60,7 @@ _MODULES = {
     "Run": "model",
     "Store": "store",
     "Verification": "model",
+    "add_reference": "evaluate.ownreference",
     "audit": "auditing.batch",
     "compare": "comparing.wholecomparison",
     "confirm": "auditing.confirm",

@@ -19,7 +19,7 @@ from loganalyst.features.context import Context
 from loganalyst.features.onsets import onsets
 from loganalyst.features.sessionsummary import sessions
 from loganalyst.features.summary import summarise
-from loganalyst.model import Curve, Diagnosis, Evidence, Expectation, Metric, Run, SettingsFile
+from loganalyst.model import Curve, Diagnosis, Evidence, Expectation, HealthyPlace, Metric, Run, SettingsFile
 from loganalyst.rulecatalogue import catalogue, explain, new_rule, pattern_count, pattern_faults, trainer_faults
 from loganalyst.settings import Settings
 from loganalyst.sources.config.reader import read as read_settings
@@ -249,6 +249,20 @@ def symptom_answers(
     """Every symptom by id: seen, looked for and not seen, or not known (None)."""
     known = catalogue(tuple(rules), _corrections(run.run, config).rules)
     return diagnosis.symptoms(known, run.features)
+
+
+def healthy_places(
+    run: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
+) -> Mapping[str, HealthyPlace]:
+    """Where the features of a run lie among healthy runs of its kind, of which there are enough; else among all kinds.
+
+    >>> import loganalyst as la
+    >>> places = healthy_places(la.diagnose("fixtures/runs/nan-lr"))
+    >>> places["train_loss_nonfinite_count"].below
+    0.995
+    """
+    known = catalogue(tuple(rules), _corrections(run.run, config).rules)
+    return diagnosis.healthy_places(known, run.features)
 
 
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:

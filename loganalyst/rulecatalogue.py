@@ -131,12 +131,16 @@ def trainer_faults(rules: Sequence[Path] = (), unquoted: Sequence[Path] = ()) ->
 
 
 def obeyed(corrected: Settings, known: Catalogue, rules: Sequence[Path]) -> tuple[SettingsFile, ...]:
-    """Every file and folder of the user's that has a say; for a folder, how many rules and patterns it holds."""
+    """Every file and folder of the user's that has a say; for a folder, how many rules, patterns and healthy runs it
+    holds.
+    """
     found = [SettingsFile(str(corrected.path), corrected.summary())] if corrected.path else []
     for folder in (*corrected.rules, *rules):
         own_rules = sum(rule.path.is_relative_to(folder) for rule in known.rules.values())
         patterns = len(userpatterns.origins(userpatterns.find([folder])))
         what = f"{_count(own_rules, 'rule')} and {_count(patterns, 'pattern')} of log lines"
+        healthy = [r.runs for path, r in known.healthy_runs.references.items() if path.is_relative_to(folder)]
+        what += f", {_count(sum(healthy), 'healthy run')} to compare with" if healthy else ""
         found.append(SettingsFile(str(folder), what))
     return tuple(found)
 

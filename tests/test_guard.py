@@ -50,6 +50,7 @@ FOLDERS = {
     "confirm --store": "confirm {run} none --store",
     "query --store": "query SELECT+1 --store",
     "rules new -o": "rules new mine -o",
+    "reference add -o": "reference add {store} -o",
 }
 IN_PYTHON = {"mcp --store"}  # the server writes when an audit is asked for: see below
 

@@ -73,18 +73,20 @@ def show(
     for name in metric if plot is None else []:
         emit(report.render_metric(diagnosis, name, **screen()))
     if features:
-        emit(_features(diagnosis, format_))
+        emit(_features(diagnosis, config, format_))
     if plot is None and not metric and not features:
         emit(report.render(diagnosis, **screen()))
     return None
 
 
-def _features(diagnosis: "Diagnosis", format_: FeatureFormat) -> str:
+def _features(diagnosis: "Diagnosis", config: Path | None, format_: FeatureFormat) -> str:
     """The features of a run, in a format."""
+    from loganalyst import pipeline
     from loganalyst.features import declared
     from loganalyst.report import featurerows as features
     from loganalyst.report import show
 
+    healthy = pipeline.healthy_places(diagnosis, config=config)
     if format_ is FeatureFormat.JSON:
-        return features.render(diagnosis, declared())
-    return show.render_features(diagnosis, declared(), **screen())
+        return features.render(diagnosis, declared(), healthy)
+    return show.render_features(diagnosis, declared(), healthy, **screen())

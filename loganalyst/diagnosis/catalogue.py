@@ -9,7 +9,8 @@ from typing import Any, TypeVar, get_args
 import polars as pl
 
 from loganalyst import rulefiles
-from loganalyst.diagnosis import rulereading, rulesql
+from loganalyst.diagnosis import healthyruns, rulereading, rulesql
+from loganalyst.diagnosis.healthyruns import HealthyRuns, sizes
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
 from loganalyst.diagnosis.rulereading import RatiosEntry, Reader
 from loganalyst.diagnosis.rulesql import Ask
@@ -20,11 +21,11 @@ from loganalyst.model.labels import LABELS
 T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
-    "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "restart.yaml", "roles.yaml", "schedulers.yaml",
-    "settings.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml", "verdicts.yaml", "weights.yaml",
-    "wording.yaml",
+    "healthyruns.yaml", "inspection.yaml", "kinds.yaml", "notes.yaml", "reference.yaml", "replay.yaml", "restart.yaml",
+    "roles.yaml", "schedulers.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml",
+    "verdicts.yaml", "weights.yaml", "wording.yaml",
 )  # fmt: skip
-FOLDERS_WITHOUT_RULES = ("text", "trainers")  # patterns of log lines, trainers
+FOLDERS_WITHOUT_RULES = ("reference", "text", "trainers")  # healthy runs, patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
@@ -33,7 +34,7 @@ class Catalogue:
     """All rules, symptoms, notes and experiments by id, and the features they may ask for.
 
     `scales` are the fitted calibrations (`Weights`). `problems` are the faults of the user's left-out entries.
-    `settled` are answers of `unanswered` that are known before.
+    `settled` are answers of `unanswered` that are known before. `healthy_runs` are those that values are compared with.
     """
 
     rules: Mapping[str, Rule]
@@ -44,6 +45,22 @@ class Catalogue:
     notes: Mapping[str, NoteRule] = field(default_factory=dict)
     experiments: Mapping[str, ExperimentRule] = field(default_factory=dict)
     settled: Mapping[str, bool | None] = field(default_factory=dict)
+    healthy_runs: HealthyRuns = field(default_factory=HealthyRuns)
+
+    @cached_property
+    def size_claims(self) -> Mapping[str, Mapping[int, tuple[str, ...]]]:
+        """The direct evidence about sizes alone: rule -> position of the item -> the features of its sizes."""
+        claims = {
+            rule.id: {
+                i: found
+                for i, item in enumerate(rule.evidence)
+                if item.kind == "direct" and item.if_true > 0
+                if (found := sizes(item.ask.features, self.declared))
+            }
+            for rule in self.rules.values()
+            if not rule.benign
+        }
+        return {id_: found for id_, found in claims.items() if found}
 
     @cached_property
     def types(self) -> pl.Schema:
@@ -254,10 +271,12 @@ def load(
     for folder in folders[1:]:
         faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]
         problems += (str(f.unquoted() if folder in unquoted else f) for f in faults)
+    healthy_runs, unread = healthyruns.load(folders)
+    problems += (str(fault.unquoted() if unquoted else fault) for fault in unread)
     rules = dict(sorted(state.rules.items()))
     catalogue = Catalogue(
         rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes, experiments=state.experiments,
-        settled=state.settled,
+        settled=state.settled, healthy_runs=healthy_runs,
     )  # fmt: skip
     weights = folders[0] / "weights.yaml" if folders and fitted else Path()
     return catalogue.weighted(_weights(catalogue, rulefiles.load(weights))) if weights.is_file() else catalogue

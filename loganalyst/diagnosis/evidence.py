@@ -9,6 +9,7 @@ from itertools import islice
 
 import polars as pl
 
+from loganalyst.diagnosis import healthyrange
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.kindcap import foreign
 from loganalyst.diagnosis.rule import Item, Rule, SymptomRule
@@ -24,7 +25,8 @@ NOWHERE = Witness()
 class Answers:
     """The answers of one run. `items` holds the answers to each rule's evidence, in the rule's order.
 
-    `unfit` are the texts of the conditions of fixes that do not hold.
+    `unfit` are the texts of the conditions of fixes that do not hold. `usual` are items that do not count, because
+    healthy runs have such values (`healthyrange.usual`).
     """
 
     values: Mapping[str, FeatureValue]
@@ -34,6 +36,7 @@ class Answers:
     items: Mapping[str, tuple[Answer, ...]]
     notes: Mapping[str, Answer] = field(default_factory=dict)
     unfit: frozenset[str] = frozenset()
+    usual: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
     def missing(self, asks: Iterable[Ask]) -> tuple[str, ...]:
         """The unknown features of these questions, each once."""
@@ -107,14 +110,17 @@ def _answers(
     witnesses: Mapping[str, Witness],
 ) -> Answers:
     rules = catalogue.rules.values()
+    items = {rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules}
+    usual = healthyrange.usual(catalogue, values, items)
     return Answers(
         values,
         witnesses,
         symptoms={id_: not foreign(s, values) and row[s.ask.text] for id_, s in catalogue.symptoms.items()},
         applies={rule.id: not foreign(rule, values) and _applies(rule, row) for rule in rules},
-        items={rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules},
+        items=healthyrange.withdrawn(items, usual),
         notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
         unfit=frozenset(when.text for when in catalogue.conditions if row[when.text] is False),
+        usual=usual,
     )
 
 

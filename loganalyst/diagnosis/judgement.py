@@ -7,7 +7,7 @@ from typing import Literal
 import polars as pl
 
 from loganalyst import rulefiles
-from loganalyst.diagnosis import advice, confidence, decidingevidence, lookalikes
+from loganalyst.diagnosis import advice, confidence, decidingevidence, healthyrange, lookalikes
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
@@ -193,7 +193,9 @@ def _cause(
     measured: Sequence[Evidence] = (),
 ) -> Cause:
     rule = judged.rule
-    shown = (*measured, *evidence(rule, answers, judged.counted, catalogue.declared))
+    own = evidence(rule, answers, judged.counted, catalogue.declared)
+    usual = answers.usual.get(rule.id, {})
+    shown = (*measured, *healthyrange.worded(own, rule.evidence, usual, answers.values, catalogue))
     symptoms = [symptom(catalogue.symptoms[s], answers) for s in judged.seen]
     place = _place(judged, answers)
     level = band(judged.confidence)

@@ -17,7 +17,7 @@ import polars as pl
 
 from loganalyst import features, pipeline, rulefiles
 from loganalyst.diagnosis.catalogue import load
-from loganalyst.evaluate import figurestable, firstsight, weightsfile
+from loganalyst.evaluate import figurestable, firstsight, reference, weightsfile
 from loganalyst.evaluate.accuracy import figures
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.fitting import Fitting
@@ -40,14 +40,22 @@ def main() -> None:
     parser.add_argument(
         "--calibrate", action="store_true", help="fit the calibration alone, not the weights of evidence"
     )
+    parser.add_argument(
+        "--reference",
+        type=Path,
+        metavar="FILE",
+        help="write quantiles of the features of the healthy runs, and no figures",
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the reliability diagram")
     parser.add_argument("--format", choices=("terminal", "json"), default="terminal")
     parser.add_argument("--wrong", action="store_true", help="list each run whose first answer is wrong")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if asked.reference:
+            return reference.write(asked.reference, asked.places, Store(asked.store or folder), pipeline.catalogue())
         tables = [place for place in asked.places if firstsight.is_table(place)]
         runs = labelled([place for place in asked.places if place not in tables], Store(asked.store or folder))
-    _report(runs, pl.concat(map(firstsight.read, tables)) if tables else None, asked)
+    return _report(runs, pl.concat(map(firstsight.read, tables)) if tables else None, asked)
 
 
 def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Namespace) -> None:

@@ -6,9 +6,10 @@ features of runs whose logs must not be passed on.
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ def labelled(places: Sequence[Path], store: Store) -> Labelled:
     for a run that cannot be read.
     """
     tables = [place for place in places if place.suffix == TABLE]
-    return reduce(Labelled.joined, map(recorded, tables), _read([p for p in places if p not in tables], store))
+    truths = dict(chain.from_iterable(folder_truths(place) for place in places if place not in tables))
+    return reduce(Labelled.joined, map(recorded, tables), labelled_paths(truths, store))
 
 
 def recorded(table: Path) -> Labelled:
@@ -81,9 +83,11 @@ def recorded(table: Path) -> Labelled:
     return Labelled(pl.concat([empty, truths], how="diagonal"), known, [{}] * rows.height)
 
 
-def _read(folders: Iterable[Path], store: Store) -> Labelled:
-    """The labelled runs of folders and of the store."""
-    truths = {run: truth for folder in folders for run, truth in _truths(folder)}
+def labelled_paths(truths: Mapping[str, Mapping[str, Any]], store: Store) -> Labelled:
+    """The runs at or below paths with a truth, and those of the store with a confirmed one. Changed runs are read.
+
+    Raises SourceError for a run that cannot be read.
+    """
     failed = [f"{path}: {what}" for path, what in store.ingest(truths).items() if what not in ("read", "unchanged")]
     if failed:
         raise SourceError(failed[0], "a labelled run cannot be read")
@@ -97,7 +101,7 @@ def _read(folders: Iterable[Path], store: Store) -> Labelled:
     return Labelled(known, found.drop("run_id"), [places[id_] for id_ in known["run_id"]])
 
 
-def _truths(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def folder_truths(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The absolute path of each run of a folder, and its truth."""
     files = sorted(folder.glob(f"*{ENDING}"))
     if not files:

@@ -81,7 +81,8 @@ def show(
         named = {name: feature for name, feature in declared().items() if features in name}
         kept = dict(list(named.items())[: MAX_FEATURES[detail]])
         left_out = len(named) - len(kept)
-        data = {**report.data(found, kept), "left_out": {"features": left_out} if left_out else {}}
+        rows = report.data(found, kept, pipeline.healthy_places(found))
+        data = {**rows, "left_out": {"features": left_out} if left_out else {}}
         return quoting(f"{len(kept)} of {len(named)} features whose name contains {features!r}", detail, data)
     if metric is not None:
         return quoting(show.render_metric(found, metric, width=WIDTH), detail)

@@ -22,7 +22,7 @@ from loganalyst.model.causes import (
     Verdict,
 )
 from loganalyst.model.diagnosis import Diagnosis, Excerpt, Onset, SessionSummary, Status, TimelineEvent
-from loganalyst.model.features import Feature, Features, FeatureValue, Witness
+from loganalyst.model.features import Feature, Features, FeatureValue, HealthyPlace, Witness
 from loganalyst.model.inspection import (
     CheckpointChange,
     CheckpointScan,
@@ -79,6 +79,7 @@ __all__ = [
     "FeatureValue",
     "Features",
     "Fix",
+    "HealthyPlace",
     "Hypothesis",
     "HypothesisVerdict",
     "Inspection",

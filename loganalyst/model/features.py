@@ -47,3 +47,20 @@ class Features(Short):
 
     values: Mapping[str, FeatureValue]
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, repr=False)
+class HealthyPlace(Short):
+    """Where the value of a feature lies among healthy `runs` of a `kind` (empty: all kinds), of so many `repositories`.
+
+    `below` and `above` are the shares of these runs, 0 to 1, with a smaller and with a larger value.
+
+    >>> HealthyPlace("detection", 212, 23, 0.98, 0.02).below
+    0.98
+    """
+
+    kind: str
+    runs: int
+    repositories: int
+    below: float
+    above: float

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.errors import SourceError, nearest
-from loganalyst.model import Curve, Diagnosis, Feature, Metric
+from loganalyst.model import Curve, Diagnosis, Feature, HealthyPlace, Metric
 from loganalyst.report import featurerows
 from loganalyst.report.common.layout import MAX_WIDTH, bars, cells, cut, padded, printed, text, wrapped
 from loganalyst.report.common.sparkseries import chart
@@ -22,6 +22,7 @@ MAX_TITLES = 4  # causes named for one missing metric
 MIN_WIDTH_FOR_REASON = 80  # columns from which on the reason for a role has room
 MIN_LAST_COLUMN = 20  # columns of a table's last column
 MAX_ENDS = 5  # first and last values of a metric that are shown
+AMONG = ", with the percentile among healthy runs of its kind"
 COVERAGE = {"full": "examined in full", "screened": "screened only", "skipped": "shape not judged"}
 
 
@@ -66,23 +67,25 @@ def render_metric(
 def render_features(
     diagnosis: Diagnosis,
     declared: Mapping[str, Feature],
+    healthy: Mapping[str, HealthyPlace],
     *,
     width: int = 100,
     colour: bool = False,
     ascii_only: bool = False,
 ) -> str:
-    """Every feature with value, unit and origin. An unknown feature names what to log."""
+    """Every feature with value, unit, place among healthy runs, and origin. An unknown feature names what to log."""
     width = max(min(width, MAX_WIDTH), 40)
-    listed = list(featurerows.rows(diagnosis, declared))
-    known = [
-        (r.feature.name, f"{_value(r.value)} {clean(r.feature.unit)}".rstrip(), r.origin())
+    listed = list(featurerows.rows(diagnosis, declared, healthy))
+    known: list[Sequence[str]] = [
+        (r.feature.name, f"{_value(r.value)} {clean(r.feature.unit)}".rstrip(), *_among(r, healthy), r.origin())
         for r in listed
         if r.value is not None
     ]
+    head: list[Sequence[str]] = [("feature", "value", "percentile", "seen in")] if healthy else []
     unknown = [
         (r.feature.name, f"needs {clean(r.feature.needs)}", clean(r.feature.meaning)) for r in listed if r.value is None
     ]
-    lines = _section(f"Known ({len(known)})", _table(known, width))[1:]
+    lines = _section(f"Known ({len(known)}){AMONG if healthy else ''}", _table(head + known, width))[1:]
     lines += _section(f"Not known ({len(unknown)})", _table(unknown, width))
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
@@ -196,6 +199,15 @@ def _values(curve: Curve) -> Iterable[Sequence[str]]:
         if i > before + 1:
             yield "…", f"{i - before - 1:,} more"
         yield f"step {step(int(curve.steps[i]))}", number(float(curve.values[i]))
+
+
+def _among(row: featurerows.Row, healthy: Mapping[str, HealthyPlace]) -> tuple[str, ...]:
+    """The cell with the place among healthy runs, `93 of 212 detection`. No cell if no feature has one."""
+    place = row.healthy
+    if place is None:
+        return ("",) if healthy else ()
+    percentile = 50 * (1 + place.below - place.above)
+    return (f"{percentile:.0f} of {place.runs:,} {place.kind}".rstrip(),)
 
 
 def _value(value: object) -> str:

@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 
 from loganalyst.errors import LogAnalystError, SourceError
-from loganalyst.model import Feature, Features, Witness
+from loganalyst.model import Feature, Features, HealthyPlace, Witness
 from loganalyst.report import featurerows, show
 from loganalyst.report.diagnosis import plot
 
@@ -66,7 +66,7 @@ def test_show_metric_refuses_an_unknown_name(failed):
 
 def test_show_features_tells_where_each_comes_from_or_what_to_log(failed):
     """A known feature has its value, unit and metric; one that is not known names what it needs."""
-    assert show.render_features(failed, DECLARED).splitlines() == [
+    assert show.render_features(failed, DECLARED, {}).splitlines() == [
         "Known (1)",
         "  train_loss_points  2,465 points  train/loss",
         "",
@@ -75,11 +75,22 @@ def test_show_features_tells_where_each_comes_from_or_what_to_log(failed):
     ]
 
 
+def test_show_features_has_the_percentile_among_healthy_runs(failed):
+    """The middle of the shares with a smaller and with a larger value, the number of runs, and their kind."""
+    healthy = {"train_loss_points": HealthyPlace("supervised", 1212, 30, 0.9, 0.06)}
+
+    assert show.render_features(failed, DECLARED, healthy).splitlines()[:3] == [
+        "Known (1), with the percentile among healthy runs of its kind",
+        "  feature            value         percentile              seen in",
+        "  train_loss_points  2,465 points  92 of 1,212 supervised  train/loss",
+    ]
+
+
 def test_a_feature_names_the_place_it_was_seen(failed):
     """Metric and step, line and file, rank and node: what its witness knows."""
     witness = Witness("train/loss", 1200, "run.log", 88, rank=3, node="gpu-7")
     seen = replace(failed, features=Features({"train_loss_points": 7}, {"train_loss_points": witness}))
-    (row,) = (r for r in featurerows.rows(seen, DECLARED) if r.value is not None)
+    (row,) = (r for r in featurerows.rows(seen, DECLARED, {}) if r.value is not None)
 
     assert row.origin() == "train/loss at step 1,200 line 88 of run.log rank 3 on gpu-7"
 
@@ -88,7 +99,7 @@ def test_features_as_json(failed):
     """Every declared feature is told, known or not; an infinite value is a word."""
     witness = Witness("train/loss", 24_650)
     seen = replace(failed, features=Features({"train_loss_points": float("inf")}, {"train_loss_points": witness}))
-    told = json.loads(featurerows.render(seen, DECLARED))
+    told = json.loads(featurerows.render(seen, DECLARED, {}))
 
     assert (told["schema"], [f["name"] for f in told["features"]]) == ("loganalyst/features/1", list(DECLARED))
     known, unknown = told["features"]
