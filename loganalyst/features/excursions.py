@@ -12,6 +12,7 @@ from loganalyst.thresholds import feature_limit
 ROLE = "train_loss"
 MIN_POINTS = 200  # losses; a stretch is short only compared with many
 LEVELS = 40  # stretches of the run with a level each
+BEFORE, AFTER = 20, 5  # losses that show the level before a stretch, and the return to it
 FEATURES = (
     Feature("excursion_count", "int", "events", "stretches of neighbouring training losses far above the level around them, which begin and end at once (0 = none found)", ROLE),
     Feature("excursion_step", "int", "step", "first step of the longest such stretch", ROLE),
@@ -33,10 +34,11 @@ def compute(context: Context) -> Computed:
     high = over > 1 + max(feature_limit("excursion") - 1, feature_limit("excursion_noise") * noise)
     high[: x.size // 5] = False  # where a loss still falls steeply
     starts, ends = _runs(high)
-    long = (ends - starts >= feature_limit("excursion_points")) & (ends < x.size)
-    if not long.any() or high.mean() > feature_limit("excursion_share"):
+    passed = np.array([_returned(x, a, b) for a, b in zip(starts, ends, strict=True)], dtype=bool)
+    passed &= ends - starts >= feature_limit("excursion_points")
+    if not passed.any() or high.mean() > feature_limit("excursion_share"):
         return {"excursion_count": 0}
-    starts, ends = starts[long], ends[long]
+    starts, ends = starts[passed], ends[passed]
     at = int(np.argmax(ends - starts))
     witness = witness_at(curve, int(starts[at]))
     return {
@@ -45,6 +47,14 @@ def compute(context: Context) -> Computed:
         "excursion_points": (int(ends[at] - starts[at]), witness),
         "excursion_ratio": (median(over[starts[at] : ends[at]]), witness),
     }
+
+
+def _returned(x: NDArray[np.float64], start: int, end: int) -> bool:
+    """Whether the values right after a stretch are back at the level before it."""
+    after = x[end : end + AFTER]
+    return after.size == AFTER and median(after) <= feature_limit("excursion_return") * median(
+        x[start - BEFORE : start]
+    )
 
 
 def _level(x: NDArray[np.float64]) -> NDArray[np.float64]:

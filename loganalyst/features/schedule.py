@@ -152,8 +152,10 @@ def _on_stall(context: Context, curve: Curve) -> bool | None:
     steps, rate_steps = (axes.common_axis(curve, held_out, context.with_role("epoch"))[i] for i in (1, 0))
     improved = held_out.values < np.minimum.accumulate(np.append(np.inf, held_out.values[:-1]))
     at = np.maximum(np.searchsorted(rate_steps, steps, side="right") - 1, 0)
-    after = np.append(curve.values[at[1:]], curve.values[-1])
-    cut = after < (1 - CUT) * curve.values[at]
+    before, after = curve.values[at], np.append(curve.values[at[1:]], curve.values[-1])
+    cut = after < (1 - CUT) * before
+    if not np.allclose(after[~cut], before[~cut], rtol=1e-3, atol=0):
+        return False  # the rate follows a plan
     return bool(cut.sum() >= MIN_STALL_CUTS and improved.sum() >= MIN_STALL_CUTS and not (cut & improved).any())
 
 

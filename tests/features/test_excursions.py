@@ -42,3 +42,19 @@ def test_what_is_no_excursion(features_of: Any, at: int, points: int, times: flo
 @pytest.mark.parametrize("values", [FALLING[:150], np.append(FALLING, np.nan), FALLING - 1.0])
 def test_short_broken_and_negative_losses_are_not_judged(features_of: Any, values: Any) -> None:
     assert features_of({"loss": list(values)}).values["excursion_count"] is None
+
+
+def test_a_level_that_stays_higher_is_no_excursion(features_of: Any) -> None:
+    """The weights suffered, or the data changed for good."""
+    x = np.array(raised(1100, 12, 8.0))
+    x[1112:] *= 1.4
+
+    assert features_of({"loss": list(x)}).values["excursion_count"] == 0
+
+
+def test_a_slow_return_is_no_excursion(features_of: Any) -> None:
+    """A bad batch lasts as long as it is read, and a disturbed model recovers step by step."""
+    x = FALLING.copy()
+    x[1100:] *= 1 + 10 * np.exp(-np.arange(900) / 10)
+
+    assert features_of({"loss": list(x)}).values["excursion_count"] == 0
