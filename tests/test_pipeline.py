@@ -123,7 +123,7 @@ def test_corrected_roles_change_what_is_judged(tmp_path: Path) -> None:
     """A metric with an unknown name is judged once the user sets its role."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "metrics.csv").write_text(
-        "step,banana\n" + "".join(f"{i},{'nan' if i > 50 else 1 / (i + 1)}\n" for i in range(99))
+        "step,banana\n" + "".join(f"{i},{'nan' if i > 50 else 1 + 1 / (i + 1)}\n" for i in range(99))
     )
 
     assert la.diagnose(tmp_path / "run").causes == ()
