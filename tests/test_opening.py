@@ -32,6 +32,7 @@ OPENERS = {
 ELSEWHERE = {
     ("sources/files/compressed.py", "_written"): "writes what it unpacks",
     ("sources/text/lines/wrapped.py", "unwrapped"): "writes what it unwraps",
+    ("sources/text/lines/powershell.py", "printed"): "writes what it joins",
     ("sources/files/sqliteguard.py", "opened_database"): "writes a copy; sqlite opens what was checked",
     ("sources/files/compressed.py", "_end_with_a_line"): "a file of ours",
     ("sources/files/sparse.py", "_copied"): "writes what it copies",

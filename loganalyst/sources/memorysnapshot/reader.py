@@ -5,20 +5,21 @@ A snapshot is a pickle, which is read as plain data: no code runs. Source: torch
 `torch/csrc/cuda/memory_snapshot.cpp`.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from loganalyst.model import Tables, table
 from loganalyst.opening import whole
 from loganalyst.sources.files.lineblocks import gap
 from loganalyst.sources.flightrecorder import plainpickle
+from loganalyst.sources.text.patterns import catalogue
 
 NAME = "memorysnapshot"
 _KEYS = (b"segments", b"total_size", b"allocated_size", b"active_size", b"device_traces", b"allocator_settings")
-_PATTERN = "cuda-oom"  # the pattern of `rules/text` that knows the same event in a log
 _GIB = 1 << 30
 _LIBRARY = ("site-packages", "dist-packages", "/torch/", "<frozen", "??")  # places that are not the user's
 
@@ -74,22 +75,22 @@ def _reserved(segments: Sequence[Mapping[str, Any]], path: Path) -> dict[str, An
             "origin": path.name}  # fmt: skip
 
 
-def _lines(path: Path, segments: Sequence[Mapping[str, Any]], failures: Sequence[Mapping[str, Any]]) -> Any:
-    """The row of `lines` for the last failed allocation."""
+def _lines(path: Path, segments: Sequence[Mapping[str, Any]], failures: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The row of `lines` for the last failed allocation, in torch's words, which a pattern claims."""
     if not failures:
         return table("lines")
     last = failures[-1]
     tried, free, gpu = int(last.get("size", 0)) / _GIB, last.get("device_free"), last["device"]
-    captures = {"tried": f"{tried:.2f}", "unit": "GiB", "gpu": str(gpu)}
     text = f"CUDA out of memory. Tried to allocate {tried:.2f} GiB. GPU {gpu}"
     if isinstance(free, int):
-        captures["free"] = f"{free / _GIB:.2f} GiB"
-        text += f" has {captures['free']} free"
+        text += f" has {free / _GIB:.2f} GiB free"
     if place := _largest(segments, gpu):
         text += f"; {place}"
+    patterns = {pattern.id: pattern for pattern in catalogue.catalogue()}
+    ((_, name, captures),) = catalogue.match(pl.Series([text]), list(patterns.values())).rows()
     return table("lines", {
-        "session": [0], "file": path.name, "line": 1, "pattern": _PATTERN, "label": "cuda_oom", "part": "root",
-        "captures": json.dumps(captures, separators=(",", ":")), "text": text,
+        "session": [0], "file": path.name, "line": 1, "pattern": name, "label": patterns[name].label,
+        "part": patterns[name].part, "captures": captures, "text": text,
     })  # fmt: skip
 
 

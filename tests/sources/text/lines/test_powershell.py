@@ -8,21 +8,21 @@ from loganalyst.model import Tables
 from loganalyst.sources.text import reader
 from loganalyst.sources.text.lines import powershell
 
-HEAD = """python.exe : Traceback (most recent call last):
-At line:1 char:1
-+ python train.py 2> err.txt
-+ ~~~~~~~~~~~~~~~~~~~~~~~~~~
-    + CategoryInfo          : NotSpecified: (Traceback (most recent call last)::String) [], RemoteException
-    + FullyQualifiedErrorId : NativeCommandError
- 
-"""  # noqa: W291, W293 - PowerShell writes blanks
+HEAD = (
+    "python.exe : Traceback (most recent call last):\nAt line:1 char:1\n+ python train.py 2> err.txt\n"
+    "+ ~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+    "    + CategoryInfo          : NotSpecified: (Traceback (most recent call last)::String) [], RemoteException\n"
+    "    + FullyQualifiedErrorId : NativeCommandError\n \n"
+)
 FOLDER = r"C:\Users\me\projects\segmentation\code\of\the\second\paper"
-TRACE = f"""  File "{FOLDER}\\train.py", line 40, in <module>
-    main()
-  File "{FOLDER}\\train.py", line 31, in main
-    loss.backward()
-torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.99 GiB of which 1.20 GiB is free.
-"""
+OOM = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. "
+    "GPU 0 has a total capacity of 23.99 GiB of which 1.20 GiB is free."
+)
+TRACE = (
+    f'  File "{FOLDER}\\train.py", line 40, in <module>\n    main()\n'
+    f'  File "{FOLDER}\\train.py", line 31, in main\n    loss.backward()\n{OOM}\n'
+)
 NUMBERS = "step 1 loss 0.5\nstep 2 loss 0.25\n"
 
 
@@ -48,7 +48,7 @@ def test_cut_lines_are_joined(tmp_path, width, encoding):
 
     assert (block["exception"], block["frame"]) == ("torch.OutOfMemoryError", f"{FOLDER}\\train.py:31 in main")
     assert (block["first_line"], block["last_line"]) == (3, line)
-    assert tables.lines.filter(pattern="cuda-oom").select("line", "text").rows() == [(line, TRACE.split("\n")[-2])]
+    assert tables.lines.filter(pattern="cuda-oom").select("line", "text").rows() == [(line, OOM)]
     assert tables.points["value"].to_list() == [0.5, 0.25]
     assert tables.sessions["status"].to_list() == ["failed"]
 
