@@ -4,18 +4,17 @@ from collections.abc import Mapping
 
 from loganalyst.diagnosis.rule import Limit
 from loganalyst.model import FeatureValue
-from loganalyst.patterntraits import GUESSED
 from loganalyst.thresholds import verdict_limit
 
 
 def limits(values: Mapping[str, FeatureValue]) -> list[Limit]:
     """The limits for causes that the root-cause line states, each with its reason.
 
-    >>> [limit.highest for limit in limits({"log_root_pattern": "wording-network"})]
+    >>> [limit.highest for limit in limits({"log_root_basis": "words"})]
     [0.6]
     """
     found = []
-    guessed = str(values.get("log_root_pattern")).startswith(GUESSED)
+    guessed = values.get("log_root_basis") == "words"
     # an exception is one, whatever its words
     if guessed and not (values.get("log_root_label") == "code_exception" and values.get("log_root_exception")):
         why = "no pattern knows the message; its words only suggest its subject"

@@ -11,7 +11,7 @@ import polars as pl
 from loganalyst.blame.rootline import judged_session
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, FeatureValue, Run, Witness
-from loganalyst.patterntraits import having, signals
+from loganalyst.patterntraits import GUESSED, having, signals
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 MAX_MESSAGE = 200  # characters of a message
@@ -26,6 +26,12 @@ _ADVICE = re.compile(
 _ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_label", "text", "", "class of the fault that the root-cause line states (`none`: no fault found)"),
     ("log_root_pattern", "text", "", "pattern of rules/text that matched the root-cause line (`none`: no fault found)"),
+    (
+        "log_root_basis",
+        "text",
+        "",
+        "what knows the root-cause line: `pattern` (rules/text) or `words` (rules/wording.yaml)",
+    ),
     ("log_root_message", "text", "", "message of the root-cause line"),
     ("log_root_advice", "text", "", "what the message of the root-cause line tells the user to do"),
     ("log_root_exception", "text", "", "exception class on the root-cause line"),
@@ -124,6 +130,7 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     values = {
         "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
+        "log_root_basis": "words" if row["pattern"].startswith(GUESSED) else "pattern",
         "log_root_message": _shortened(known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()),
         "log_root_advice": _advice(known_texts.get("message") or row["text"]),
         "log_root_exception": known_texts.get("exception"),

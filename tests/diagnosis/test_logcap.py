@@ -12,18 +12,18 @@ EPOCHS = "".join(f"Epoch {i}/100 train loss: {2 / (i + 1):.4f} val loss: {2.1 / 
 
 
 def test_a_line_of_a_pattern_has_no_limit() -> None:
-    assert limits({"log_root_pattern": "cuda-oom", "log_root_followed": None}) == []
+    assert limits({"log_root_basis": "pattern", "log_root_followed": None}) == []
 
 
 def test_the_words_of_an_exception_do_not_matter_if_it_is_only_an_exception() -> None:
-    known = {"log_root_pattern": "wording-code", "log_root_exception": "AttributeError"}
+    known = {"log_root_basis": "words", "log_root_exception": "AttributeError"}
 
     assert limits({**known, "log_root_label": "code_exception"}) == []
     assert [limit.highest for limit in limits({**known, "log_root_label": "import_error"})] == [0.6]
 
 
 def test_words_alone_and_an_unsure_order_have_limits() -> None:
-    found = limits({"log_root_pattern": "wording-data", "log_root_followed": 30})
+    found = limits({"log_root_basis": "words", "log_root_followed": 30})
 
     assert [limit.highest for limit in found] == [0.6, 0.75]
     assert found[1].why == "30 lines with metrics follow the error, from a buffer or from a later start"

@@ -13,7 +13,7 @@ from loganalyst.report.diagnosis.schema import schema
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
 TOP = {
     *("schema", "status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline"),
-    *("quick_fixes", "rivals", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
+    *("quick_fixes", "restart", "rivals", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
     *("settings_obeyed", "settings_ignored", "alternatives", "not_supported", "not_checked"),
 }
 CAUSE = {
