@@ -118,7 +118,7 @@ def _read(places: Iterable[Place], store: Store, half: int | None) -> Labelled:
     known = pl.DataFrame(rows, schema=TRUTH, orient="row").unique(["run_id", "source"], keep="last")
     known = known.with_columns(pl.col("family").fill_null("")).sort("path", "source")
     known = known.filter(
-        pl.col("labels").list.first() != NOT_SCORED, pl.col("run_id").is_in(store.runs.select("run_id").collect()["run_id"].to_list())
+        pl.col("labels") != [NOT_SCORED], pl.col("run_id").is_in(store.runs.select("run_id").collect()["run_id"].to_list())
     )
     found = known.select("run_id").join(store.features.collect(), on="run_id", how="left", maintain_order="left")
     places_of = _witnesses(store)
@@ -128,12 +128,9 @@ def _read(places: Iterable[Place], store: Store, half: int | None) -> Labelled:
 def _ingested(paths: Collection[str], store: Store) -> Mapping[str, list[tuple[str, str]]]:
     """Id and path of the runs at or below each path, read into the store. Raises SourceError if one cannot be read.
 
-    A log that may belong to another run is read as a run of its own.
+    Each path is read on its own, as a user names it: a labelled run never takes the log of another one.
     """
-    done = store.ingest(paths)
-    known = _below(store)
-    taken = [path for path in paths if path not in known]
-    done |= {name: what for path in taken for name, what in store.ingest([path]).items()}
+    done = {name: what for path in paths for name, what in store.ingest([path]).items()}
     failed = [f"{path}: {what}" for path, what in done.items() if what not in ("read", "unchanged")]
     if failed:
         raise SourceError(failed[0], "a labelled run cannot be read")
