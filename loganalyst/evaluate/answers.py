@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from loganalyst.diagnosis.calibrationkind import calibration_kind
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.judgement import Judgement, judge
 from loganalyst.evaluate.labelled import Labelled
@@ -19,6 +20,7 @@ ANSWER: Mapping[str, pl.DataType] = {
     "ids": pl.List(pl.String),
     "confidence": pl.Float64(),
     "onset": pl.Int64(),
+    "rule": pl.String(),
 }
 
 
@@ -29,14 +31,18 @@ def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
     `rivals`: labels of the likeliest other causes in the report, up to three labels in all; `confidence` and `kind` of
     the first answer (kind: the scale of the cause, `healthy` or `unknown`; NULL and `none` if nothing was judged);
     `first`, `named` and `three`: whether the first answer, one of `said`, or one of `said` and `rivals` is right by its
-    label or id; `onset`: the step of the first cause; `steps`: the run's last step.
+    label or id; `onset` and `rule`: the step and the id of the first cause; `steps`: the run's last step; `group`: the
+    kind of the run (`calibrationkind`).
     """
     answers = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=ANSWER)
     rows = zip(*(answers[name].to_list() for name in ("said", "ids", "rivals")), runs.truths["labels"], strict=True)
     found = [_right(said, ids, rivals, set(labels)) for said, ids, rivals, labels in rows]
     right = pl.DataFrame(found, schema=dict.fromkeys(("first", "named", "three"), pl.Boolean), orient="row")
-    steps = runs.features["run_last_step"].alias("steps")
-    return pl.concat([runs.truths, answers, right], how="horizontal").with_columns(steps)
+    columns = [c for c in ("run_kind", "training_kind") if c in runs.features.columns]
+    of_kind = runs.features.select(pl.col("run_last_step"), *columns).iter_rows(named=True)
+    groups = [calibration_kind(row) for row in of_kind]
+    more = (runs.features["run_last_step"].alias("steps"), pl.Series("group", groups, pl.String))
+    return pl.concat([runs.truths, answers, right], how="horizontal").with_columns(more)
 
 
 def _right(
@@ -64,4 +70,5 @@ def _row(found: Judgement) -> dict[str, Any]:
         "kind": kind,
         "confidence": confidence if kind != "none" else None,
         "onset": onset,
+        "rule": ids[0] if ids else None,
     }

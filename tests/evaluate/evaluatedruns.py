@@ -9,6 +9,7 @@ from loganalyst import features
 from loganalyst.evaluate.labelled import TRUTH, Labelled
 
 PUBLIC_LOGS = Path(__file__).parents[1] / "bench" / "public_logs.csv"
+FIRST_SIGHT = Path(__file__).parents[1] / "bench" / "first_sight.csv"
 PUBLIC_RECORDS = Path(__file__).parents[1] / "bench" / "public_records.csv"
 STATUS = {"healthy": "healthy", "cause_unknown": "cause_unknown", "none": "insufficient_data"}
 NAN = {"train_loss_points": 500, "train_loss_metric": "loss", "train_loss_nonfinite_count": 1, "run_kind": "training"}
