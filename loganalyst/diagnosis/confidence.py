@@ -152,7 +152,8 @@ def calibrate(p: float, calibration: Calibration, answers: Answers | None = None
     """Platt scaling of a probability (Platt 1999), shifted by the kind of the run with these answers and the rule."""
     shift = calibration.kinds.get(calibration_kind(answers.values), 0.0) if answers else 0.0
     shift += calibration.offset + calibration.rules.get(rule, 0.0)
-    return sigmoid(calibration.slope * logit(min(max(p, 1e-9), 1 - 1e-9)) + shift)
+    x = logit(min(max(p, 1e-9), 1 - 1e-9))
+    return sigmoid(calibration.slope * min(max(x, -calibration.reach), calibration.reach) + shift)
 
 
 def logit(p: float) -> float:

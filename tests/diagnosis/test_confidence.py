@@ -216,6 +216,7 @@ def test_calibration_scales_log_odds() -> None:
     """Platt scaling; probabilities of 0 and 1 stay within bounds."""
     assert calibrate(0.9, Calibration(0.5, 0.0)) == pytest.approx(0.75)
     assert calibrate(0.5, Calibration(1.0, math.log(3))) == pytest.approx(0.75)
+    assert calibrate(0.99, Calibration(1.0, 0.0, reach=math.log(9))) == pytest.approx(0.9)
     assert 0 <= calibrate(0.0, Calibration(100.0, -20.0)) <= calibrate(1.0, Calibration(100.0, 20.0)) <= 1
 
 
