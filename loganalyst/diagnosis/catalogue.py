@@ -278,8 +278,6 @@ def _weights(catalogue: Catalogue, file: rulefiles.RuleFile) -> Weights:
         if not reader.faults and "calibration" in file.data
         else {}
     )
-    for scale, calibration in scales.items():
-        reader.known_keys(("calibration", scale, "rules"), calibration.rules, known)
     items = {}
     for id_ in ids & known.keys():
         ratios = reader.fitted(dict[str, RatiosEntry], (id_,))

@@ -46,6 +46,7 @@ class Judged:
     ended: bool = False
     supported: bool = True
     limits: tuple[str, ...] = ()
+    measured: bool = False  # whether it has evidence from outside the logs
 
     @property
     def candidate(self) -> bool:
@@ -111,7 +112,7 @@ def judge_alone(
         applies = True  # a measurement shows that the rule applies
     verdict = _verdict(applies, asked, p, [answers.symptoms[s] for s in rule.symptoms])
     supported = sum(counted) + steered + shown > 0
-    return Judged(rule, verdict, p, p, seen, counted, scale, supported=supported)
+    return Judged(rule, verdict, p, p, seen, counted, scale, supported=supported, measured=bool(measured))
 
 
 def scale_of(rule: Rule, holds: Sequence[Answer], measured: Sequence[Evidence] = ()) -> Scale:
@@ -148,12 +149,11 @@ def capped(p: float, direct: bool) -> float:
     return min(p, CAP if direct else verdict_limit("indirect_cap"))
 
 
-def calibrate(p: float, calibration: Calibration, answers: Answers | None = None, rule: str = "") -> float:
-    """Platt scaling of a probability (Platt 1999), shifted by the kind of the run with these answers and the rule."""
+def calibrate(p: float, calibration: Calibration, answers: Answers | None = None) -> float:
+    """Platt scaling of a probability (Platt 1999), shifted by the kind of the run with these answers."""
     shift = calibration.kinds.get(calibration_kind(answers.values), 0.0) if answers else 0.0
-    shift += calibration.offset + calibration.rules.get(rule, 0.0)
     x = logit(min(max(p, 1e-9), 1 - 1e-9))
-    return sigmoid(calibration.slope * min(max(x, -calibration.reach), calibration.reach) + shift)
+    return sigmoid(calibration.slope * min(max(x, -calibration.reach), calibration.reach) + calibration.offset + shift)
 
 
 def logit(p: float) -> float:
@@ -226,10 +226,17 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], answers: Answers, 
     lead = max([judged, *(j for j in shared.values() if rivals(j, judged))], key=lambda j: j.confidence)
     if not lead.candidate:
         return judged  # calibration is fitted on first causes, and this group has none
-    p = calibrate(lead.confidence, catalogue.calibration(lead.scale), answers, lead.rule.id)
-    sure = _within(capped(p, lead.direct), lead.verdict)
+    sure = _within(capped(_of_lead(lead, answers, catalogue), lead.direct), lead.verdict)
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
     return replace(judged, confidence=_within(p, judged.verdict))
+
+
+def _of_lead(lead: Judged, answers: Answers, catalogue: Catalogue) -> float:
+    """The calibrated probability of a first cause. The calibration holds for logs; measurements speak for themselves."""
+    if lead.measured:
+        return lead.confidence
+    p = calibrate(lead.confidence, catalogue.calibration(lead.scale), answers)
+    return min(p, verdict_limit("metrics_cap")) if lead.scale == "causes" and catalogue.scales else p
 
 
 def _limited(judged: Judged, answers: Answers) -> Judged:

@@ -202,15 +202,13 @@ class NoteRule:
 class Calibration(Shape, frozen=True):
     """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity where nothing was fitted.
 
-    Log-odds count up to `reach` in size. `kinds` and `rules` add to the offset by the kind of run and by the rule of the
-    first cause.
+    Log-odds count up to `reach` in size. `kinds` add to the offset by the kind of run.
     """
 
     slope: Annotated[float, needed("a number from 0.01 to 100 is needed", ge=0.01, le=100)] = 1.0
     offset: Shift = 0.0
     reach: Annotated[float, needed("a number from 0 to 21 is needed", ge=0, le=21)] = 21.0
     kinds: dict[CalibrationKind, Shift] = {}
-    rules: dict[str, Shift] = {}
 
 
 @dataclass(frozen=True)

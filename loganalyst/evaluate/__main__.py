@@ -4,7 +4,7 @@ A PLACE is a folder in which each run NAME has its truth in NAME.truth.yaml, or 
 labels. A row of another TABLE (.csv) holds the truth and the features of a run, or the answer that was given for it at
 first sight, which counts for the calibration only. Runs confirmed in the STORE count as well. By default the rules are
 evaluated as they are. `--by source` shows the figures of each source, as the rules are and left out: by weights fitted
-on the other sources. `--split family` evaluates each family of models by weights fitted on the others. `--fit FILE`
+on the other sources; `--by kind` sorts the same answers by the kind of run. `--split family` evaluates each family of models by weights fitted on the others. `--fit FILE`
 fits weights on all runs and writes them. A STORE keeps the read runs for the next call.
 """
 
@@ -18,7 +18,7 @@ import polars as pl
 
 from loganalyst import features, pipeline, rulefiles
 from loganalyst.diagnosis.catalogue import load
-from loganalyst.evaluate import bysource, figurestable, firstsight, weightsfile
+from loganalyst.evaluate import bysource, figurestable, firstsight, signs, weightsfile
 from loganalyst.evaluate.accuracy import figures
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.fitting import Fitting
@@ -44,7 +44,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("places", type=Place.named, nargs="*", metavar="[SOURCE=]PLACE")
     parser.add_argument("--store", type=Path, help="folder that keeps the read runs (default: none)")
     parser.add_argument("--half", type=int, choices=(0, 1), help="take a fixed half of the rows of tables of labels")
-    parser.add_argument("--by", choices=("source",), help="show the figures of each source, as the rules are and left out")
+    parser.add_argument(
+        "--by", choices=("source", "kind"), help="show the figures of each source, or kind of run, as it is and left out"
+    )
+    parser.add_argument("--signs", action="store_true", help="list evidence that speaks both ways, by source")
     parser.add_argument(
         "--split", choices=("family", "none"), default="none", help="evaluate with weights fitted on the others"
     )
@@ -60,10 +63,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Namespace) -> None:
     judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=False)
-    fitting = Fitting(judged, runs, not asked.calibrate, first_sight)
+    fitting = Fitting(judged, runs, not asked.calibrate, first_sight, "source" if asked.by else "family")
+    if asked.signs:
+        print(signs.text(signs.turned(fitting.problem, runs.truths["source"])), end="")
+        return
     answers = fitting.crossed() if asked.split == "family" else answered(pipeline.catalogue(), runs)
     if asked.by:
-        _by_source(fitting, answers, asked)
+        _by(fitting, answers, asked)
     else:
         found = figures(answers)
         if asked.format == "json":
@@ -74,15 +80,16 @@ def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Na
             figurestable.plot(found, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        write_whole(asked.fit, weightsfile.text(weights, runs, asked.places), "--fit takes a file")
+        write_whole(asked.fit, weightsfile.text(weights, runs, 0 if first_sight is None else first_sight.height), "--fit takes a file")
 
 
-def _by_source(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> None:
-    """Print the figures of each source, as the rules are and by weights fitted on the other sources."""
+def _by(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> None:
+    """Print the figures of each source or kind, as the rules are and by weights fitted on the other sources."""
     tables = {"as the rules are": answers}
     if answers["source"].n_unique() > 1:
-        tables["left out of the fit"] = fitting.crossed("source")
-    rows = {title: bysource.figures(found) for title, found in tables.items()}
+        tables["left out of the fit"] = fitting.crossed()
+    key = "source" if asked.by == "source" else "group"
+    rows = {title: bysource.figures(found, key) for title, found in tables.items()}
     if asked.format == "json":
         print(json.dumps({title: found.to_dicts() for title, found in rows.items()}, indent=1))
     else:

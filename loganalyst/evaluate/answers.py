@@ -20,7 +20,6 @@ ANSWER: Mapping[str, pl.DataType] = {
     "ids": pl.List(pl.String),
     "confidence": pl.Float64(),
     "onset": pl.Int64(),
-    "rule": pl.String(),
 }
 
 
@@ -31,7 +30,7 @@ def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
     `rivals`: labels of the likeliest other causes in the report, up to three labels in all; `confidence` and `kind` of
     the first answer (kind: the scale of the cause, `healthy` or `unknown`; NULL and `none` if nothing was judged);
     `first`, `named` and `three`: whether the first answer, one of `said`, or one of `said` and `rivals` is right by its
-    label or id; `onset` and `rule`: the step and the id of the first cause; `steps`: the run's last step; `group`: the
+    label or id; `onset`: the step of the first cause; `steps`: the run's last step; `group`: the
     kind of the run (`calibrationkind`).
     """
     answers = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=ANSWER)
@@ -70,5 +69,4 @@ def _row(found: Judgement) -> dict[str, Any]:
         "kind": kind,
         "confidence": confidence if kind != "none" else None,
         "onset": onset,
-        "rule": ids[0] if ids else None,
     }

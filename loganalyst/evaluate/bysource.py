@@ -1,4 +1,4 @@
-"""The figures of each source of labelled runs, and their mean over the sources."""
+"""The figures of each source (or kind of run) of labelled runs, and their mean."""
 
 from typing import Any
 
@@ -12,18 +12,17 @@ SHARES = ("first", "three", "error", "log_loss")  # figures whose mean over the 
 LEAST = 1e-9  # the smallest probability of a log loss
 
 
-def figures(answers: pl.DataFrame) -> pl.DataFrame:
-    """One row per source, and a last row with the mean of the shares and the sum of the counts over all sources.
+def figures(answers: pl.DataFrame, key: str = "source") -> pl.DataFrame:
+    """One row per value of `key`, and a last row with the mean of the shares and the sum of the counts.
 
     `runs`; `first` and `three`: shares of right first answers, and of runs with one right cause of three; `alarms` of
     the `healthy` runs; `silent`: `sick` runs that are called healthy; `unknown`: runs with a fault that no cause
     explains; `sure_right` of `sure` answers at HIGH_CONFIDENCE; `error` (calibration error) and `log_loss` of the
     answers with a confidence.
     """
-    sources = answers["source"].unique().sort().to_list()
-    rows = pl.DataFrame([{"source": name, **_figures(answers.filter(source=name))} for name in sources])
-    shares = pl.col(SHARES).mean()
-    whole = rows.select(pl.lit(MEAN).alias("source"), shares, pl.exclude("source", *SHARES).sum())
+    names = answers[key].unique().sort().to_list()
+    rows = pl.DataFrame([{key: name, **_figures(answers.filter(pl.col(key) == name))} for name in names])
+    whole = rows.select(pl.lit(MEAN).alias(key), pl.col(SHARES).mean(), pl.exclude(key, *SHARES).sum())
     return pl.concat([rows, whole.select(rows.columns)])
 
 
@@ -63,13 +62,14 @@ def log_loss(stated: np.ndarray, right: np.ndarray) -> float:
 
 def text(rows: pl.DataFrame) -> str:
     """The figures as a table for the terminal."""
-    head = f"{'source':14}{'n':>5}{'first':>7}{'three':>7}{'alarms':>10}{'silent':>10}{'unknown':>8}{'>=.90':>11}"
+    key = rows.columns[0]
+    head = f"{key:14}{'n':>5}{'first':>7}{'three':>7}{'alarms':>10}{'silent':>10}{'unknown':>8}{'>=.90':>11}"
     lines = [f"{head}{'ECE':>7}{'log loss':>9}"]
     for row in rows.iter_rows(named=True):
         counts = (f"{row[a]}/{row[b]}" for a, b in (("alarms", "healthy"), ("silent", "sick"), ("sure_right", "sure")))
         alarms, silent, sure = counts
         lines.append(
-            f"{row['source']:14}{row['runs']:5}{row['first']:7.3f}{row['three']:7.3f}{alarms:>10}{silent:>10}"
+            f"{row[key]:14}{row['runs']:5}{row['first']:7.3f}{row['three']:7.3f}{alarms:>10}{silent:>10}"
             f"{row['unknown']:8}{sure:>11}{row['error']:7.3f}{row['log_loss']:9.3f}"
         )
     return "".join(f"{line}\n" for line in lines)

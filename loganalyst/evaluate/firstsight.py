@@ -9,7 +9,7 @@ import polars as pl
 
 from loganalyst.errors import SourceError
 
-SOURCE_ANSWERS = 100  # a source counts at most as much as this many answers: today's rules are better
+SOURCE_ANSWERS = 30  # a source counts at most as much as this many answers: today's rules are better
 COLUMNS = {
     "source": pl.String(),
     "labels": pl.String(),  # the right answers, separated by ";"; empty where they are not ours to publish
@@ -27,7 +27,7 @@ def is_table(place: Path) -> bool:
 
 
 def read(table: Path) -> pl.DataFrame:
-    """The answers of a table, with their `rule` and with how often each counts (`count`).
+    """The answers of a table, with how often each counts (`count`).
 
     Raises SourceError if its columns are not COLUMNS.
     """
@@ -35,4 +35,4 @@ def read(table: Path) -> pl.DataFrame:
     if rows.columns != [*COLUMNS]:
         raise SourceError(table, f"has columns {', '.join(rows.columns)}", f"it takes {', '.join(COLUMNS)}")
     count = (SOURCE_ANSWERS / pl.len().over("source")).clip(upper_bound=1.0)
-    return rows.with_columns(rule="said", count=count)
+    return rows.with_columns(count=count)

@@ -72,10 +72,8 @@ class Fitting:
             sources
         )
         kept = [] if self.first_sight is None else [self.first_sight.filter(~left_out)]
-        columns = ("kind", "confidence", "first", "group", "rule", "count")
-        found = pl.concat([part.select(columns) for part in (answers, *kept)]).filter(kind=kind)
-        known = pl.col("rule").is_in(list(self.catalogue.rules))
-        return found.with_columns(rule=pl.when(known).then("rule"))
+        columns = ("kind", "confidence", "first", "group", "count")
+        return pl.concat([part.select(columns) for part in (answers, *kept)]).filter(kind=kind)
 
     def ratios(self, taken: Taken) -> Ratios:
         """The weights of items, fitted on the `taken` runs."""

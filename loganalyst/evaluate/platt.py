@@ -1,7 +1,7 @@
 """Fits the calibration of one scale: how often answers of a stated probability were right.
 
-Logistic regression of "right" on the log-odds that were stated (Platt 1999), with a shift for each kind of run and each
-rule. Normal priors draw the slope to its usual size and the shifts to 0, so that few answers move little. Among causes
+Logistic regression of "right" on the log-odds that were stated (Platt 1999), with a shift for each kind of run.
+Normal priors draw the slope to its usual size and the shifts to 0, so that few answers move little. Among causes
 that metrics show, a large share hardly means that the cause is right on runs that the rules do not know: their slope is
 small.
 """
@@ -20,9 +20,9 @@ from loganalyst.diagnosis.rule import Calibration
 REACH = 4.0  # log-odds count up to 4 in size (0.982): beyond, they say nothing more about who is right
 MIN_SLOPE = 0.05  # a higher probability never gives a lower confidence
 RIDGE = 1.0  # draws the slope to 1
-RIDGES = {"causes": (0.2, 20.0), "unknown": (0.2, 5.0)}  # by scale: the prior slope, and what draws it there
+RIDGES = {"causes": (0.1, 50.0), "unknown": (0.2, 5.0)}  # by scale: the prior slope, and what draws it there
 OFFSET_RIDGE = 0.1
-SHIFT_RIDGE = 4.0  # of the shifts: their standard deviation among kinds and rules is about 0.5
+SHIFT_RIDGE = 4.0  # of the shifts: their standard deviation among kinds is about 0.5
 MIN_SHIFT = 0.005  # smaller shifts are left out
 STEPS = 30
 
@@ -32,15 +32,14 @@ Array = NDArray[np.float64]
 def calibration(answers: pl.DataFrame, scale: str = "") -> Calibration:
     """The calibration of a scale from answers: their stated `confidence`, and whether they were right (`first`).
 
-    A column `group` (kind of run), `rule` (of the first cause; NULL without one) or `count` (how often an answer
-    counts) is used if there is one. Without answers, the identity.
+    A column `group` (kind of run) or `count` (how often an answer counts) is used if there is one. Without answers, the
+    identity.
     """
     if not answers.height:
         return Calibration()
     kinds, of_kind = _dummies(answers, "group")
-    rules, of_rule = _dummies(answers, "rule")
     x = np.clip([logit(p) for p in answers["confidence"]], -REACH, REACH)
-    design = np.column_stack([x, np.ones_like(x), of_kind, of_rule])
+    design = np.column_stack([x, np.ones_like(x), of_kind])
     count = answers["count"].to_numpy() if "count" in answers.columns else np.ones_like(x)
     ridge = np.full(design.shape[1], SHIFT_RIDGE)
     slope, ridge[0] = RIDGES.get(scale, (1.0, RIDGE))
@@ -51,8 +50,7 @@ def calibration(answers: pl.DataFrame, scale: str = "") -> Calibration:
         float(found[0]),
         float(found[1]),
         REACH,
-        {kind: shift for kind, shift in zip(kinds, shifts, strict=False) if shift and kind in KINDS},
-        {rule: shift for rule, shift in zip(rules, shifts[len(kinds) :], strict=True) if shift},
+        {kind: shift for kind, shift in zip(kinds, shifts, strict=True) if shift and kind in KINDS},
     )
 
 

@@ -1,6 +1,5 @@
 """Writes `rules/weights.yaml`: the fitted weights and the runs that they were fitted on."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -46,5 +45,5 @@ def text(weights: Weights, runs: Labelled, first_sight: int = 0) -> str:
 def _scale(calibration: Calibration) -> dict[str, Any]:
     found: dict[str, Any] = {"slope": round(calibration.slope, 3), "offset": round(calibration.offset, 3)}
     found |= {"reach": calibration.reach} if calibration.reach != Calibration().reach else {}
-    shifts: dict[str, Mapping[str, float]] = {"kinds": dict(calibration.kinds), "rules": calibration.rules}
-    return found | {key: {name: round(value, 2) for name, value in some.items()} for key, some in shifts.items() if some}
+    kinds = {kind: round(shift, 2) for kind, shift in calibration.kinds.items()}
+    return found | ({"kinds": kinds} if kinds else {})

@@ -25,6 +25,7 @@ def test_shares_are_averaged_and_counts_added_over_sources() -> None:
     assert (rows["a source"]["sure_right"], rows["a source"]["sure"]) == (1, 2)
     assert rows["a source"]["error"] == pytest.approx((0.9 + 0.2) / 4)
     assert (rows["b source"]["first"], rows["b source"]["unknown"], rows["b source"]["sure"]) == (2 / 3, 1, 1)
+    assert figures(one.with_columns(group=pl.lit("job")), "group")["group"].to_list() == ["job", "mean"]
     assert rows["mean"]["first"] == pytest.approx((1 / 2 + 2 / 3) / 2)
     assert (rows["mean"]["runs"], rows["mean"]["sick"], rows["mean"]["sure_right"]) == (7, 4, 2)
 

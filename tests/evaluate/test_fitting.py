@@ -30,7 +30,7 @@ def test_answers_at_first_sight_count_like_labelled_runs(judged: Catalogue) -> N
 
     def scales(right: bool, kind: str, source: str = "elsewhere") -> Mapping[str, Calibration]:
         rows = {"confidence": 0.8, "first": right, "kind": kind, "source": source, "count": 1.0, "group": "job"}
-        first_sight = pl.DataFrame([rows] * 60).with_columns(rule=pl.lit(None, pl.String))
+        first_sight = pl.DataFrame([rows] * 60)
         some = nan_runs(*said[:1] * 40)
         return Fitting(judged, some, items=False, first_sight=first_sight, key="source").weights(every).scales
 
@@ -45,7 +45,7 @@ def test_a_part_is_judged_by_weights_of_the_others(judged: Catalogue, key: Key, 
     """The labels of a family, or of a source and its answers at first sight, do not change its answers."""
     labels = ["lr_too_high", "bad_data", "lr_too_high"] * 14
     turned = [label if i % 3 else "log_of_zero" for i, label in enumerate(labels)]  # all of family and source a
-    row = {"confidence": 0.8, "kind": "causes", "source": "a", "count": 1.0, "group": "job", "rule": "nan-loss"}
+    row = {"confidence": 0.8, "kind": "causes", "source": "a", "count": 1.0, "group": "job"}
     said = [
         Fitting(judged, nan_runs(*some), items, pl.DataFrame([row | {"first": right}] * 9) if key == "source" else None, key)
         .crossed()

@@ -31,18 +31,24 @@ def test_the_truth_is_found() -> None:
     assert calibration(answers()) == Calibration()
 
 
-def test_kinds_and_rules_have_shifts_that_few_answers_hardly_move() -> None:
-    """Half of one rule's answers are right, all of the other's. Three answers of a kind say little."""
-    rules, kinds = ["a", "b", None], ["language", "language", "job"]
-    rows = answers((0.8, 100, 200), (0.8, 200, 200), (0.8, 0, 3), rule=rules, group=kinds)
-    found = calibration(rows)
-    of_kind = Answers({"training_kind": "diffusion"}, {}, {}, {}, {})
+def test_kinds_have_shifts_that_few_answers_hardly_move() -> None:
+    """Half of the answers for language models are right, all others are. Three answers for jobs say little."""
+    kinds = ["language", "supervised", "job"]
+    found = calibration(answers((0.8, 100, 200), (0.8, 200, 200), (0.8, 0, 3), group=kinds))
+    language, supervised = (Answers({"training_kind": kind}, {}, {}, {}, {}) for kind in ("pretraining", "detection"))
 
-    assert calibrate(0.8, found, rule="a") == pytest.approx(0.5, abs=0.15)
-    assert calibrate(0.8, found, rule="b") > 0.94
-    assert calibrate(0.8, found, rule="unseen") == calibrate(0.8, found)
+    assert calibrate(0.8, found, language) == pytest.approx(0.5, abs=0.05)
+    assert calibrate(0.8, found, supervised) > 0.95
     assert -1 < found.kinds["job"] < 0
-    assert calibrate(0.5, Calibration(kinds={"generative": 1.0}), of_kind) == pytest.approx(0.731, abs=0.001)
+    assert calibrate(0.5, Calibration(kinds={"language": 1.0}), language) == pytest.approx(0.731, abs=0.001)
+
+
+def test_the_share_of_a_cause_that_metrics_show_says_little() -> None:
+    """Twenty answers hardly move its slope from the small prior."""
+    rows = answers((0.6, 5, 10), (0.95, 10, 10))
+
+    assert calibration(rows, "causes").slope == pytest.approx(0.1, abs=0.1)
+    assert calibration(rows, "logs").slope > 0.8
 
 
 def test_an_answer_may_count_in_part() -> None:
