@@ -80,7 +80,9 @@ def judge(
     parents = explained(alone)
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
-    sure = rolecap.limited({id_: _calibrated(j, shared, answers, catalogue) for id_, j in shared.items()}, answers, catalogue)
+    sure = rolecap.limited(
+        {id_: _calibrated(j, shared, answers, catalogue) for id_, j in shared.items()}, answers, catalogue
+    )
     sure = {id_: j if id_ in more else _limited(j, answers) for id_, j in sure.items()}  # a measurement needs no kind
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
@@ -232,7 +234,7 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], answers: Answers, 
 
 
 def _of_lead(lead: Judged, answers: Answers, catalogue: Catalogue) -> float:
-    """The calibrated probability of a first cause. The calibration holds for logs; measurements speak for themselves."""
+    """The calibrated probability of a first cause. Measurements are no part of what was calibrated."""
     if lead.measured:
         return lead.confidence
     p = calibrate(lead.confidence, catalogue.calibration(lead.scale), answers)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, get_args
 
+import msgspec
+
 from loganalyst.diagnosis.calibrationkind import CalibrationKind
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.diagnosis.texttemplate import Template
@@ -208,7 +210,7 @@ class Calibration(Shape, frozen=True):
     slope: Annotated[float, needed("a number from 0.01 to 100 is needed", ge=0.01, le=100)] = 1.0
     offset: Shift = 0.0
     reach: Annotated[float, needed("a number from 0 to 21 is needed", ge=0, le=21)] = 21.0
-    kinds: dict[CalibrationKind, Shift] = {}
+    kinds: dict[CalibrationKind, Shift] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True)

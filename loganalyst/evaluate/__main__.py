@@ -4,8 +4,9 @@ A PLACE is a folder in which each run NAME has its truth in NAME.truth.yaml, or 
 labels. A row of another TABLE (.csv) holds the truth and the features of a run, or the answer that was given for it at
 first sight, which counts for the calibration only. Runs confirmed in the STORE count as well. By default the rules are
 evaluated as they are. `--by source` shows the figures of each source, as the rules are and left out: by weights fitted
-on the other sources; `--by kind` sorts the same answers by the kind of run. `--split family` evaluates each family of models by weights fitted on the others. `--fit FILE`
-fits weights on all runs and writes them. A STORE keeps the read runs for the next call.
+on the other sources. `--by kind` sorts the same answers by the kind of run. `--split family` evaluates each family of
+models by weights fitted on the others. `--fit FILE` fits weights on all runs and writes them. A STORE keeps the read
+runs for the next call.
 """
 
 import argparse
@@ -45,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--store", type=Path, help="folder that keeps the read runs (default: none)")
     parser.add_argument("--half", type=int, choices=(0, 1), help="take a fixed half of the rows of tables of labels")
     parser.add_argument(
-        "--by", choices=("source", "kind"), help="show the figures of each source, or kind of run, as it is and left out"
+        "--by",
+        choices=("source", "kind"),
+        help="show the figures by source or kind of run, as the rules are and left out",
     )
     parser.add_argument("--signs", action="store_true", help="list evidence that speaks both ways, by source")
     parser.add_argument(
@@ -80,7 +83,11 @@ def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Na
             figurestable.plot(found, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        write_whole(asked.fit, weightsfile.text(weights, runs, 0 if first_sight is None else first_sight.height), "--fit takes a file")
+        write_whole(
+            asked.fit,
+            weightsfile.text(weights, runs, 0 if first_sight is None else first_sight.height),
+            "--fit takes a file",
+        )
 
 
 def _by(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> None:

@@ -44,9 +44,7 @@ def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
     return pl.concat([runs.truths, answers, right], how="horizontal").with_columns(more)
 
 
-def _right(
-    said: Sequence[str], ids: Sequence[str], rivals: Sequence[str], labels: set[str]
-) -> tuple[bool, bool, bool]:
+def _right(said: Sequence[str], ids: Sequence[str], rivals: Sequence[str], labels: set[str]) -> tuple[bool, bool, bool]:
     """Whether the first answer is fair, whether one of three is, and whether one of these or a rival is."""
     first, named = (not labels.isdisjoint((*said[:n], *ids[:n])) for n in (1, MAX_NAMED))
     return first, named, named or not labels.isdisjoint(rivals)

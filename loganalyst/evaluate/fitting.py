@@ -64,7 +64,9 @@ class Fitting:
             unseen, order = self.judged_answers.filter(pl.Series(taken)), np.flatnonzero(taken)
         unseen = unseen.with_columns(count=self.counts[order])
         sources = self.runs.truths["source"].filter(pl.Series(taken)).unique().to_list()
-        return Weights(self.ratios(taken), {kind: calibration(self._of(kind, unseen, sources), kind) for kind in SCALES})
+        return Weights(
+            self.ratios(taken), {kind: calibration(self._of(kind, unseen, sources), kind) for kind in SCALES}
+        )
 
     def _of(self, kind: Scale, answers: pl.DataFrame, sources: list[str]) -> pl.DataFrame:
         """The answers of a scale, with those at first sight whose source is none that was left out."""

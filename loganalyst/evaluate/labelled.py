@@ -118,7 +118,8 @@ def _read(places: Iterable[Place], store: Store, half: int | None) -> Labelled:
     known = pl.DataFrame(rows, schema=TRUTH, orient="row").unique(["run_id", "source"], keep="last")
     known = known.with_columns(pl.col("family").fill_null("")).sort("path", "source")
     known = known.filter(
-        pl.col("labels") != [NOT_SCORED], pl.col("run_id").is_in(store.runs.select("run_id").collect()["run_id"].to_list())
+        pl.col("labels") != [NOT_SCORED],
+        pl.col("run_id").is_in(store.runs.select("run_id").collect()["run_id"].to_list()),
     )
     found = known.select("run_id").join(store.features.collect(), on="run_id", how="left", maintain_order="left")
     places_of = _witnesses(store)

@@ -58,7 +58,9 @@ def _dummies(answers: pl.DataFrame, column: str) -> tuple[Sequence[Any], Array]:
     """The values of a column, and a column of 0 and 1 for each of them."""
     values = answers[column] if column in answers.columns else pl.Series([None] * answers.height, dtype=pl.String)
     names = sorted(values.drop_nulls().unique())
-    return names, np.array([(values == name).fill_null(value=False) for name in names], float).reshape(-1, values.len()).T
+    return names, np.array([(values == name).fill_null(value=False) for name in names], float).reshape(
+        -1, values.len()
+    ).T
 
 
 def _fitted(design: Array, right: Array, count: Array, slope: float, ridge: Array) -> Array:

@@ -1,7 +1,7 @@
 """Evidence that speaks for a cause in one source of runs and against it in another, or against its weight.
 
-The log-likelihood ratio of an item is how much more often it holds where its rule is right than where it is wrong, among
-the runs in which the rule was considered.
+The log-likelihood ratio of an item says how much more often it holds where its rule is right than where it is wrong,
+among the runs in which the rule was considered.
 """
 
 import numpy as np

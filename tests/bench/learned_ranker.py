@@ -56,8 +56,10 @@ def crossed(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
         weigh = [counts[k] for k in train for _ in proposed[k]]
         names = sorted({name for row in inputs for name in row})
         fitted = fit(table(inputs, names), np.array(right, float), np.array(weigh), names)
-        for k in np.flatnonzero(source == name).tolist():
-            rows.append(answer(found[k], proposed[k], names, fitted, labels[k]) | {"index": k})
+        rows += [
+            answer(found[k], proposed[k], names, fitted, labels[k]) | {"index": k}
+            for k in np.flatnonzero(source == name).tolist()
+        ]
     answers = pl.DataFrame(rows, infer_schema_length=None).sort("index").drop("index")
     groups = pl.Series("group", [calibration_kind(v) for v in values])
     return pl.concat([runs.truths, answers], how="horizontal").with_columns(groups)
@@ -94,7 +96,9 @@ def of_cause(judged: Judged, ranked: Sequence[Judged], place: int) -> Row:
     }
 
 
-def answer(found: Judgement, proposed: list[tuple[set[str], Row]], names: list[str], fitted: Any, right: set[str]) -> Row:
+def answer(
+    found: Judgement, proposed: list[tuple[set[str], Row]], names: list[str], fitted: Any, right: set[str]
+) -> dict[str, Any]:
     """The answer for one run, in the columns of `bysource`."""
     scores = 1 / (1 + np.exp(-table([row for _, row in proposed], names) @ fitted)) if proposed else np.array([])
     order = np.argsort(-scores, kind="stable").tolist()
@@ -106,7 +110,7 @@ def answer(found: Judgement, proposed: list[tuple[set[str], Row]], names: list[s
         "confidence": float(scores[order[0]]) if order else None,
         "first": named[0],
         "named": any(named),
-    }  # type: ignore[dict-item]
+    }
 
 
 def table(rows: list[Row], names: list[str]) -> Any:

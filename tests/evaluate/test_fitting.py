@@ -46,12 +46,10 @@ def test_a_part_is_judged_by_weights_of_the_others(judged: Catalogue, key: Key, 
     labels = ["lr_too_high", "bad_data", "lr_too_high"] * 14
     turned = [label if i % 3 else "log_of_zero" for i, label in enumerate(labels)]  # all of family and source a
     row = {"confidence": 0.8, "kind": "causes", "source": "a", "count": 1.0, "group": "job"}
-    said = [
-        Fitting(judged, nan_runs(*some), items, pl.DataFrame([row | {"first": right}] * 9) if key == "source" else None, key)
-        .crossed()
-        .filter(family="a")
-        for some, right in ((labels, True), (turned, False))
-    ]
+    said = []
+    for some, right in ((labels, True), (turned, False)):
+        first_sight = pl.DataFrame([row | {"first": right}] * 9) if key == "source" else None
+        said.append(Fitting(judged, nan_runs(*some), items, first_sight, key).crossed().filter(family="a"))
 
     assert said[0]["confidence"].to_list() == said[1]["confidence"].to_list()
     assert said[0]["ids"].to_list() == said[1]["ids"].to_list()

@@ -44,7 +44,10 @@ def test_truths_of_files_and_of_users_count(tmp_path: Path) -> None:
 
 
 def test_a_table_of_labels_is_read_with_its_runs(tmp_path: Path) -> None:
-    """A log next to a run is a run of its own, although the run takes it if both are read at once. A run may be in two sources."""
+    """A log next to a run is a run of its own, although the run takes it if both are read at once.
+
+    A run may be in two sources.
+    """
     (tmp_path / "job").mkdir()
     (tmp_path / "job" / "metrics.csv").write_text("step,loss\n1,2\n2,1\n")
     (tmp_path / "job" / "config.yaml").write_text("SLURM_JOB_ID: 4711\n")
