@@ -53,6 +53,7 @@ def _right(said: Sequence[str], ids: Sequence[str], rivals: Sequence[str], label
 def _row(found: Judgement) -> dict[str, Any]:
     causes = found.causes[:MAX_NAMED]
     said, ids = [c.label for c in causes] or [found.status], [c.id for c in causes]
+    kind: str
     if causes:
         first, others = causes[0], [a.label for a in found.alternatives][: MAX_NAMED - len(causes)]
         kind, confidence, onset = found.sure[first.id].scale, first.confidence, first.onset_step

@@ -81,11 +81,11 @@ class Problem:
     def seen(self, counted: Array) -> Array:
         """The number of entries in which each weight answered, where each entry counts `counted` times."""
         sizes = np.diff([*self.starts, self.weight.size])
-        return np.bincount(self.weight, counted[np.repeat(self.entry, sizes)], self.judged.size)
+        return np.bincount(self.weight, counted[np.repeat(self.entry, sizes)], self.judged.size).astype(float)
 
     def asked(self, counted: Array) -> NDArray[np.bool_]:
         """Whether each item answered in enough entries."""
-        return self.seen(counted).reshape(-1, 2).sum(axis=1) >= MIN_RUNS
+        return np.asarray(self.seen(counted).reshape(-1, 2).sum(axis=1) >= MIN_RUNS)
 
     def named(self, weights: Array) -> Ratios:
         """The weights that differ from the judged weights, by rule and item."""
