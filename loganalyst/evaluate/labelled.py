@@ -116,7 +116,7 @@ def _read(places: Iterable[Place], store: Store, half: int | None) -> Labelled:
     rows = [*_confirmed(store), *(row for path, truth in truths for row in _rows(path, truth, below.get(path, ())))]
     store.diagnose()  # waits for another process that writes; a table read meanwhile would lack features
     known = pl.DataFrame(rows, schema=TRUTH, orient="row").unique(["run_id", "source"], keep="last")
-    known = known.with_columns(pl.col("family").fill_null("")).sort("path", "source")
+    known = known.with_columns(pl.col("family").fill_null(pl.col("source"))).sort("path", "source")
     known = known.filter(
         pl.col("labels") != [NOT_SCORED],
         pl.col("run_id").is_in(store.runs.select("run_id").collect()["run_id"].to_list()),

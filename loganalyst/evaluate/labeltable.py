@@ -52,7 +52,7 @@ def truths(table: Path, half: int | None = None) -> Iterator[tuple[str, Mapping[
             repo = row.get("repo") or row.get("source") or place
             if place and labels and _counts(row) and (half is None or half_of(repo) == half):
                 found = True
-                yield os.path.abspath(table.parent / place), {"labels": labels, "repo": repo, "family": repo}
+                yield os.path.abspath(table.parent / place), {"labels": labels, "repo": repo}
     if not found:
         raise SourceError(table, "has no row that counts", f"it takes {PLACES[2]}, label and {ANSWERS[0]}")
 

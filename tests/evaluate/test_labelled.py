@@ -34,7 +34,7 @@ def test_truths_of_files_and_of_users_count(tmp_path: Path) -> None:
     ).rows() == [
         ("four", ["overfitting"], "confirmed"),
         ("one", ["lr_too_high", "divergence"], "f"),
-        ("two", ["healthy"], ""),
+        ("two", ["healthy"], "made"),
     ]
     assert found.truths["source"].to_list() == ["confirmed", "made", "made"]
     assert found.features["train_loss_points"].to_list() == [9, 9, 9]

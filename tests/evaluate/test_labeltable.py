@@ -18,8 +18,8 @@ def test_rows_have_fair_answers_and_a_repository(tmp_path: Path) -> None:
     )
 
     assert dict(truths(table)) == {
-        str(tmp_path / "a/run"): {"labels": ["hang", "cause_unknown"], "repo": "o/a", "family": "o/a"},
-        str(tmp_path / "b"): {"labels": ["healthy", "insufficient_data"], "repo": "o/b", "family": "o/b"},
+        str(tmp_path / "a/run"): {"labels": ["hang", "cause_unknown"], "repo": "o/a"},
+        str(tmp_path / "b"): {"labels": ["healthy", "insufficient_data"], "repo": "o/b"},
     }
     assert is_table(table)
 
