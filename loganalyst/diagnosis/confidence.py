@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loganalyst.diagnosis import logcap, rolecap
+from loganalyst.diagnosis.calibrationkind import calibration_kind
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.kindcap import limit
@@ -45,6 +46,7 @@ class Judged:
     ended: bool = False
     supported: bool = True
     limits: tuple[str, ...] = ()
+    measured: bool = False  # whether it has evidence from outside the logs
 
     @property
     def candidate(self) -> bool:
@@ -78,7 +80,9 @@ def judge(
     parents = explained(alone)
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
-    sure = rolecap.limited({id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}, answers, catalogue)
+    sure = rolecap.limited(
+        {id_: _calibrated(j, shared, answers, catalogue) for id_, j in shared.items()}, answers, catalogue
+    )
     sure = {id_: j if id_ in more else _limited(j, answers) for id_, j in sure.items()}  # a measurement needs no kind
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
@@ -110,7 +114,7 @@ def judge_alone(
         applies = True  # a measurement shows that the rule applies
     verdict = _verdict(applies, asked, p, [answers.symptoms[s] for s in rule.symptoms])
     supported = sum(counted) + steered + shown > 0
-    return Judged(rule, verdict, p, p, seen, counted, scale, supported=supported)
+    return Judged(rule, verdict, p, p, seen, counted, scale, supported=supported, measured=bool(measured))
 
 
 def scale_of(rule: Rule, holds: Sequence[Answer], measured: Sequence[Evidence] = ()) -> Scale:
@@ -147,9 +151,11 @@ def capped(p: float, direct: bool) -> float:
     return min(p, CAP if direct else verdict_limit("indirect_cap"))
 
 
-def calibrate(p: float, calibration: Calibration) -> float:
-    """Platt scaling of a probability strictly between 0 and 1 (Platt 1999)."""
-    return sigmoid(calibration.slope * logit(min(max(p, 1e-9), 1 - 1e-9)) + calibration.offset)
+def calibrate(p: float, calibration: Calibration, answers: Answers | None = None) -> float:
+    """Platt scaling of a probability (Platt 1999), shifted by the kind of the run with these answers."""
+    shift = calibration.kinds.get(calibration_kind(answers.values), 0.0) if answers else 0.0
+    x = logit(min(max(p, 1e-9), 1 - 1e-9))
+    return sigmoid(calibration.slope * min(max(x, -calibration.reach), calibration.reach) + calibration.offset + shift)
 
 
 def logit(p: float) -> float:
@@ -226,7 +232,7 @@ def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
     return replace(judged, confidence=p, verdict=threshold(p))
 
 
-def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalogue) -> Judged:
+def _calibrated(judged: Judged, shared: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> Judged:
     """The likeliest rival gets its calibrated probability; the others keep their proportions of the rest.
 
     The share decides the verdict, and the confidence never exceeds the range of the verdict.
@@ -236,9 +242,17 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
     lead = max([judged, *(j for j in shared.values() if rivals(j, judged))], key=lambda j: j.confidence)
     if not lead.candidate:
         return judged  # calibration is fitted on first causes, and this group has none
-    sure = _within(capped(calibrate(lead.confidence, catalogue.calibration(lead.scale)), lead.direct), lead.verdict)
+    sure = _within(capped(_of_lead(lead, answers, catalogue), lead.direct), lead.verdict)
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
     return replace(judged, confidence=_within(p, judged.verdict))
+
+
+def _of_lead(lead: Judged, answers: Answers, catalogue: Catalogue) -> float:
+    """The calibrated probability of a first cause. Measurements are no part of what was calibrated."""
+    if lead.measured:
+        return lead.confidence
+    p = calibrate(lead.confidence, catalogue.calibration(lead.scale), answers)
+    return min(p, verdict_limit("metrics_cap")) if lead.scale == "causes" and catalogue.scales else p
 
 
 def _limited(judged: Judged, answers: Answers) -> Judged:
@@ -307,7 +321,7 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
         elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
     doubt = sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])
-    sure = calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.calibration("healthy"))
+    sure = calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.calibration("healthy"), answers)
     return min(sure, _most_by_points(answers))
 
 

@@ -182,7 +182,9 @@ def _unnamed(
     """The confidence of an answer without a cause."""
     if status == "healthy":
         return confidence.healthy(catalogue, answers, judged, min(harmless.values(), default=1.0))
-    return confidence.other(judged) if status == "cause_unknown" else 0.0
+    if status == "cause_unknown":
+        return confidence.calibrate(confidence.other(judged), catalogue.calibration("unknown"), answers)
+    return 0.0
 
 
 def _cause(

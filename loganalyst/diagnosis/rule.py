@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, get_args
 
+import msgspec
+
+from loganalyst.diagnosis.calibrationkind import CalibrationKind
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.model import FeatureValue, TrainingKindName, Verdict
@@ -17,7 +20,8 @@ Weight = Annotated[
 Severity = Literal["info", "warning", "error", "critical"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Kinds = tuple[TrainingKindName, ...]
-Scale = Literal["causes", "circumstantial", "logs", "healthy"]  # each has its own calibration; see Weights
+Scale = Literal["causes", "circumstantial", "logs", "healthy", "unknown"]  # each has its own calibration; see Weights
+Shift = Annotated[float, needed("a number from -20 to 20 is needed", ge=-20, le=20)]
 
 
 class Limit(NamedTuple):
@@ -205,10 +209,15 @@ class NoteRule:
 
 
 class Calibration(Shape, frozen=True):
-    """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity where nothing was fitted."""
+    """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity where nothing was fitted.
+
+    Log-odds count up to `reach` in size. `kinds` add to the offset by the kind of run.
+    """
 
     slope: Annotated[float, needed("a number from 0.01 to 100 is needed", ge=0.01, le=100)] = 1.0
-    offset: Annotated[float, needed("a number from -20 to 20 is needed", ge=-20, le=20)] = 0.0
+    offset: Shift = 0.0
+    reach: Annotated[float, needed("a number from 0 to 21 is needed", ge=0, le=21)] = 21.0
+    kinds: dict[CalibrationKind, Shift] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -216,7 +225,7 @@ class Weights:
     """Weights fitted on labelled runs: rule -> item -> (if_true, if_false), and one calibration per scale.
 
     The scales are causes that metrics show directly, causes with circumstantial evidence only, causes that a job's log
-    states, and "healthy".
+    states, "healthy", and faults that no rule explains.
     """
 
     items: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)

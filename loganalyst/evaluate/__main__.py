@@ -1,10 +1,12 @@
-"""Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate DIR|TABLE... [--store STORE]`.
+"""Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate [SOURCE=]PLACE... [--store STORE]`.
 
-Each run NAME in DIR has its truth in NAME.truth.yaml. A row of a TABLE (.csv) holds the truth and the features of a
-run, or the answer that was given for it at first sight, which counts for the calibration only. Runs confirmed in the
-STORE count as well. By default the rules are evaluated as they are. `--split family` evaluates each family of models
-with weights fitted on the others, starting from the judged weights. `--fit FILE` fits weights on all runs and writes
-them. A STORE keeps the read runs for the next call.
+A PLACE is a folder in which each run NAME has its truth in NAME.truth.yaml, or a folder or table (labels.csv) of
+labels. A row of another TABLE (.csv) holds the truth and the features of a run, or the answer that was given for it at
+first sight, which counts for the calibration only. Runs confirmed in the STORE count as well. By default the rules are
+evaluated as they are. `--by source` shows the figures of each source, as the rules are and left out: by weights fitted
+on the other sources. `--by kind` sorts the same answers by the kind of run. `--split family` evaluates each family of
+models by weights fitted on the others. `--fit FILE` fits weights on all runs and writes them. A STORE keeps the read
+runs for the next call.
 """
 
 import argparse
@@ -17,22 +19,40 @@ import polars as pl
 
 from loganalyst import features, pipeline, rulefiles
 from loganalyst.diagnosis.catalogue import load
-from loganalyst.evaluate import figurestable, firstsight, reference, weightsfile
+from loganalyst.evaluate import bysource, figurestable, firstsight, reference, signs, weightsfile
 from loganalyst.evaluate.accuracy import figures
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.fitting import Fitting
-from loganalyst.evaluate.labelled import Labelled, labelled
+from loganalyst.evaluate.labelled import Labelled, Place, labelled
 from loganalyst.store import Store
 from loganalyst.writing import write_whole
 
 
 def main() -> None:
     """Parse, evaluate, print."""
+    asked = _parser().parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tables = [place.path for place in asked.places if firstsight.is_table(place.path)]
+        places = [place for place in asked.places if place.path not in tables]
+        runs = labelled(places, Store(asked.store or folder), asked.half)
+    if asked.reference:
+        return reference.write(asked.reference, runs, pipeline.catalogue())
+    return _report(runs, pl.concat(map(firstsight.read, tables)) if tables else None, asked)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m loganalyst.evaluate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("places", type=Path, nargs="*", metavar="DIR|TABLE")
+    parser.add_argument("places", type=Place.named, nargs="*", metavar="[SOURCE=]PLACE")
     parser.add_argument("--store", type=Path, help="folder that keeps the read runs (default: none)")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="take a fixed half of the rows of tables of labels")
+    parser.add_argument(
+        "--by",
+        choices=("source", "kind"),
+        help="show the figures by source or kind of run, as the rules are and left out",
+    )
+    parser.add_argument("--signs", action="store_true", help="list evidence that speaks both ways, by source")
     parser.add_argument(
         "--split", choices=("family", "none"), default="none", help="evaluate with weights fitted on the others"
     )
@@ -49,29 +69,47 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the reliability diagram")
     parser.add_argument("--format", choices=("terminal", "json"), default="terminal")
     parser.add_argument("--wrong", action="store_true", help="list each run whose first answer is wrong")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        if asked.reference:
-            return reference.write(asked.reference, asked.places, Store(asked.store or folder), pipeline.catalogue())
-        tables = [place for place in asked.places if firstsight.is_table(place)]
-        runs = labelled([place for place in asked.places if place not in tables], Store(asked.store or folder))
-    return _report(runs, pl.concat(map(firstsight.read, tables)) if tables else None, asked)
+    return parser
 
 
 def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Namespace) -> None:
     judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=False)
-    fitting = Fitting(judged, runs, not asked.calibrate, first_sight)
+    fitting = Fitting(judged, runs, not asked.calibrate, first_sight, "source" if asked.by else "family")
+    if asked.signs:
+        print(signs.text(signs.turned(fitting.problem, runs.truths["source"])), end="")
+        return
     answers = fitting.crossed() if asked.split == "family" else answered(pipeline.catalogue(), runs)
-    found = figures(answers)
-    if asked.format == "json":
-        print(json.dumps(found, indent=1))
+    if asked.by:
+        _by(fitting, answers, asked)
     else:
-        print((figurestable.wrong(answers) if asked.wrong else "") + figurestable.table(found), end="")
-    if asked.plot:
-        figurestable.plot(found, asked.plot)
+        found = figures(answers)
+        if asked.format == "json":
+            print(json.dumps(found, indent=1))
+        else:
+            print((figurestable.wrong(answers) if asked.wrong else "") + figurestable.table(found), end="")
+        if asked.plot:
+            figurestable.plot(found, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        write_whole(asked.fit, weightsfile.text(weights, runs, asked.places), "--fit takes a file")
+        write_whole(
+            asked.fit,
+            weightsfile.text(weights, runs, 0 if first_sight is None else first_sight.height),
+            "--fit takes a file",
+        )
+
+
+def _by(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> None:
+    """Print the figures of each source or kind, as the rules are and by weights fitted on the other sources."""
+    tables = {"as the rules are": answers}
+    if answers["source"].n_unique() > 1:
+        tables["left out of the fit"] = fitting.crossed()
+    key = "source" if asked.by == "source" else "group"
+    rows = {title: bysource.figures(found, key) for title, found in tables.items()}
+    if asked.format == "json":
+        print(json.dumps({title: found.to_dicts() for title, found in rows.items()}, indent=1))
+    else:
+        print((figurestable.wrong(answers) if asked.wrong else ""), end="")
+        print("\n".join(f"{title}\n{bysource.text(found)}" for title, found in rows.items()), end="")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ Floats = NDArray[np.float64]
 
 BINS = 10
 HIGH_CONFIDENCE = 0.9
+SCALES_OF_CAUSES = ("causes", "circumstantial", "logs")
 DRAWS = 1000
 ONSET_TOLERANCE = 0.05  # of the steps of a run, within which an onset is right
 
 
 def figures(answers: pl.DataFrame) -> dict[str, Any]:
     """All figures of answered runs. A share is {value, low, high, of}, where `of` is the number of runs."""
-    healthy, sick = answers.filter(_healthy()), answers.filter(~_healthy())
+    healthy, sick = answers.filter(_healthy()), answers.filter(~pl.col("labels").list.contains("healthy"))
     confident = answers.filter(pl.col("confidence").is_not_null())
     sure, right = confident["confidence"].to_numpy(), confident["first"].to_numpy()
     classes = by_class(answers)
@@ -28,7 +29,7 @@ def figures(answers: pl.DataFrame) -> dict[str, Any]:
         "sick_three": share(sick["three"]),
         "three": share(answers["three"]),
         "macro_f1": float(np.mean([row["f1"] for row in classes.values()])),
-        "false_alarms": share(~healthy["kind"].is_in(["healthy", "none"])),
+        "false_alarms": share(healthy["kind"].is_in(SCALES_OF_CAUSES) & ~healthy["first"]),
         "sick_called_healthy": share(sick["kind"] == "healthy"),
         "judged": confident.height,
         "brier": drawn(brier, sure, right),

@@ -1,4 +1,4 @@
-"""Answers for public runs at first sight, which calibrate the confidence of causes seen in metrics.
+"""Answers for public runs at first sight, which count in the calibration.
 
 The rules were improved on these runs afterwards. New answers for them would be too good, so the first ones are kept.
 """
@@ -9,13 +9,15 @@ import polars as pl
 
 from loganalyst.errors import SourceError
 
+SOURCE_ANSWERS = 30  # a source counts at most as much as this many answers: today's rules are better
 COLUMNS = {
     "source": pl.String(),
-    "labels": pl.String(),  # the right answers, separated by ";"
-    "said": pl.String(),  # the rule of the first cause
-    "kind": pl.String(),  # the scale of the first cause
-    "confidence": pl.Float64(),  # of the first cause, before calibration
-    "first": pl.Boolean(),  # whether the first cause is right
+    "labels": pl.String(),  # the right answers, separated by ";"; empty where they are not ours to publish
+    "said": pl.String(),  # the rule of the first cause; empty without a cause
+    "kind": pl.String(),  # the scale of the answer
+    "confidence": pl.Float64(),  # of the answer, before calibration
+    "first": pl.Boolean(),  # whether the answer is right
+    "group": pl.String(),  # the kind of run (`calibrationkind`), if known
 }
 
 
@@ -25,8 +27,12 @@ def is_table(place: Path) -> bool:
 
 
 def read(table: Path) -> pl.DataFrame:
-    """The answers of a table. Raises SourceError if its columns are not COLUMNS."""
+    """The answers of a table, with how often each counts (`count`).
+
+    Raises SourceError if its columns are not COLUMNS.
+    """
     rows = pl.read_csv(table, schema_overrides=COLUMNS)
     if rows.columns != [*COLUMNS]:
         raise SourceError(table, f"has columns {', '.join(rows.columns)}", f"it takes {', '.join(COLUMNS)}")
-    return rows
+    count = (SOURCE_ANSWERS / pl.len().over("source")).clip(upper_bound=1.0)
+    return rows.with_columns(count=count)

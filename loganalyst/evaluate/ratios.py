@@ -1,8 +1,9 @@
 """Fits the log-likelihood ratios of evidence on labelled runs.
 
 The fit maximises the likelihood of the labels, where each cause is right with its confidence among its rivals. A weight
-keeps its judged sign, and a normal prior draws it to its judged size. A weight seen in few runs therefore stays near
-the judged one, and a weight seen in fewer than MIN_RUNS is not fitted.
+keeps its judged sign, and a normal prior draws it to its judged size. A weight of 0 may become the opposite of the
+other answer's weight. A weight seen in few runs therefore stays near the judged one. An item that answered in fewer
+than MIN_RUNS, in which its rule was considered, is not fitted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 SPREAD = 0.5  # standard deviation of the true weight around the judged one
-MIN_RUNS = 10  # with this answer of an item, for its weight to be fitted
+MIN_RUNS = 10  # with an answer of an item, for its weights to be fitted
 MIN_WEIGHT = 0.05  # size of a fitted weight
 
 Array = NDArray[np.float64]
@@ -31,9 +32,9 @@ Ints = NDArray[np.int64]
 Ratios = Mapping[str, Mapping[str, tuple[float, float]]]
 
 
-def ratios(problem: "Problem", taken: NDArray[np.bool_]) -> Ratios:
-    """Rule -> item -> (if_true, if_false), for items that answered in enough of the `taken` runs."""
-    return problem.named(_fitted(problem, taken[problem.run]))
+def ratios(problem: "Problem", counts: Array) -> Ratios:
+    """Rule -> item -> (if_true, if_false), for items that answered in enough runs. Each run counts `counts` times."""
+    return problem.named(_fitted(problem, counts[problem.run]))
 
 
 def _places(catalogue: Catalogue) -> dict[str, int]:
@@ -65,8 +66,8 @@ class Problem:
     entry: Ints
     rivals: "csr_array[np.float64]"
 
-    def loss(self, weights: Array, counted: NDArray[np.bool_]) -> tuple[float, Array]:
-        """Minus the log-likelihood of `right` over the `counted` entries, and its gradient."""
+    def loss(self, weights: Array, counted: Array) -> tuple[float, Array]:
+        """Minus the log-likelihood of `right`, where each entry counts `counted` times, and its gradient."""
         chosen = self._strongest(weights)
         odds = self.base + np.bincount(self.entry, weights[chosen], self.base.size)
         free, taken = odds < self.cap, np.exp(np.minimum(odds, self.cap))
@@ -77,10 +78,14 @@ class Problem:
         value = -float((counted * np.log(np.where(self.right, p, 1 - p))).sum())
         return value, np.bincount(chosen, slope[self.entry], weights.size).astype(float)
 
-    def seen(self, counted: NDArray[np.bool_]) -> Ints:
-        """The number of `counted` entries in which each weight answered."""
+    def seen(self, counted: Array) -> Array:
+        """The number of entries in which each weight answered, where each entry counts `counted` times."""
         sizes = np.diff([*self.starts, self.weight.size])
-        return np.bincount(self.weight[counted[np.repeat(self.entry, sizes)]], minlength=self.judged.size)
+        return np.bincount(self.weight, counted[np.repeat(self.entry, sizes)], self.judged.size).astype(float)
+
+    def asked(self, counted: Array) -> NDArray[np.bool_]:
+        """Whether each item answered in enough entries."""
+        return np.asarray(self.seen(counted).reshape(-1, 2).sum(axis=1) >= MIN_RUNS)
 
     def named(self, weights: Array) -> Ratios:
         """The weights that differ from the judged weights, by rule and item."""
@@ -124,7 +129,7 @@ def problem(catalogue: Catalogue, runs: Labelled) -> Problem:
         fixed=np.repeat([rule in benign for rule, _ in every], 2),
         base=np.array([logit(j.rule.prior) for j, _ in entries]),
         cap=np.array([logit(capped(1.0, j.direct)) for j, _ in entries]),
-        right=np.array([j.rule.label in labels[run] for j, run in entries]),
+        right=np.array([not {j.rule.label, j.rule.id}.isdisjoint(labels[run]) for j, run in entries]),
         run=np.array([run for _, run in entries]),
         weight=np.array([w for _, some in groups for w in some]),
         starts=np.cumsum([0, *(len(some) for _, some in groups)])[:-1],
@@ -142,20 +147,22 @@ def _groups(rule: Rule, answers: Answers, start: int) -> Iterator[list[int]]:
     yield from groups.values()
 
 
-def _fitted(problem: Problem, counted: NDArray[np.bool_]) -> Array:
-    """The weights with the smallest loss. Weights that are 0, or answered in too few runs, stay."""
+def _fitted(problem: Problem, counted: Array) -> Array:
+    """The weights with the smallest loss. Those of items that answered in too few runs stay."""
     from scipy.optimize import minimize
 
     judged = problem.judged
-    free = (problem.seen(counted) >= MIN_RUNS) & (judged != 0) & ~problem.fixed
+    free = problem.asked(counted).repeat(2) & ~problem.fixed
+    sign = np.where(judged != 0, np.sign(judged), -np.sign(judged.reshape(-1, 2)[:, ::-1].ravel()))
+    least = np.where(judged != 0, MIN_WEIGHT, 0.0)
 
     def penalised(weights: Array) -> tuple[float, Array]:
         value, slope = problem.loss(weights, counted)
         away = (weights - judged) / SPREAD**2
         return value + float((weights - judged) @ away) / 2, slope + away
 
-    low = np.where(free, np.where(judged > 0, MIN_WEIGHT, -MAX_WEIGHT), judged)
-    high = np.where(free, np.where(judged > 0, MAX_WEIGHT, -MIN_WEIGHT), judged)
+    low = np.where(free & (sign != 0), np.where(sign > 0, least, -MAX_WEIGHT), judged)
+    high = np.where(free & (sign != 0), np.where(sign > 0, MAX_WEIGHT, -least), judged)
     start = np.clip(judged, low, high)
     found = minimize(penalised, start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)))
     return np.asarray(found.x, float)

@@ -3,11 +3,8 @@
 It holds numbers only: for each feature that the catalogue asks, quantiles over healthy runs of each kind.
 """
 
-import csv
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,42 +13,24 @@ from numpy.typing import NDArray
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.healthyruns import Range, Reference, kinds, quantiles
-from loganalyst.evaluate.labelled import TABLE, folder_truths, labelled_paths
-from loganalyst.store import Store
+from loganalyst.evaluate.labelled import Labelled
 from loganalyst.writing import write_whole
 
 PROBABILITIES = (0.005, 0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.995)
 MOST_OF_ONE = 3  # runs for which a repository counts at most
 MIN_RUNS, MIN_REPOSITORIES = 20, 4  # that know a feature, for its range to be written
 DIGITS = 3  # significant ones
-HEALTHY, LOW = "healthy", "low"  # label and certainty
+HEALTHY = "healthy"  # label
 Names = NDArray[np.object_]
 
 
-def write(file: Path, places: Sequence[Path], store: Store, catalogue: Catalogue) -> None:
-    """Write the reference of the healthy runs in `places`: folders of labelled runs, and tables of labels.
-
-    Raises SourceError as `labelled_paths` does.
-    """
-    truths = dict(chain.from_iterable(table_truths(p) if p.suffix == TABLE else folder_truths(p) for p in places))
-    runs = labelled_paths(truths, store)
+def write(file: Path, runs: Labelled, catalogue: Catalogue) -> None:
+    """Write the reference of the healthy ones of labelled runs. A run without a repository belongs to its family."""
     healthy = runs.where(runs.truths["labels"].list.first() == HEALTHY)
-    found = reference(healthy.features, healthy.truths["family"].to_list(), asked(catalogue))
-    head = (
-        f"Written by `python -m loganalyst.evaluate {' '.join(p.name for p in places)} --reference FILE`; do not edit."
-    )
-    write_whole(file, text(found, head), "--reference takes a file")
-
-
-def table_truths(table: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """The healthy runs of a table of labels, without those of low certainty: absolute path, and truth.
-
-    A row has the `path` relative to the table, the `label`, the `certainty` and the repository (`repo`).
-    """
-    with table.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            if row["label"] == HEALTHY and row.get("certainty") != LOW:
-                yield os.path.abspath(table.parent / row["path"]), {"label": HEALTHY, "family": row["repo"]}
+    homes = healthy.truths.select(pl.coalesce("repo", "family"))["repo"].to_list()
+    sources = ", ".join(sorted(filter(None, set(healthy.truths["source"]))))
+    head = f"Written by `python -m loganalyst.evaluate PLACE... --reference FILE`; do not edit. Sources: {sources}"
+    write_whole(file, text(reference(healthy.features, homes, asked(catalogue)), head), "--reference takes a file")
 
 
 def asked(catalogue: Catalogue) -> tuple[str, ...]:

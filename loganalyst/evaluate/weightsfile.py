@@ -1,8 +1,8 @@
 """Writes `rules/weights.yaml`: the fitted weights and the runs that they were fitted on."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
+import polars as pl
 import yaml
 
 from loganalyst.diagnosis.catalogue import SCALES
@@ -11,25 +11,28 @@ from loganalyst.evaluate.labelled import Labelled
 from loganalyst.evaluate.ratios import MIN_RUNS, SPREAD
 
 HEAD = """\
-# Written by `python -m loganalyst.evaluate DIR ... --fit FILE`; do not edit. See docs/benchmark.md.
+# Written by `python -m loganalyst.evaluate PLACE ... --fit FILE`; do not edit. See docs/benchmark.md.
 # Log-likelihood ratios of evidence that answered in {seen} labelled runs or more, shrunk to the judged weights
-# (spread {spread}), and the calibration of causes and of "healthy". All other items keep the weights of their rules.
-# Fitted on {runs} runs of {families} families: {healthy} healthy, {sick} sick. {places}
+# (spread {spread}), and the calibration of answers. All other items keep the weights of their rules.
+# Fitted on {runs} runs: {healthy} healthy, {sick} sick.
+# Sources: {sources}.
 """
 
 
-def text(weights: Weights, runs: Labelled, places: Sequence[Path]) -> str:
+def text(weights: Weights, runs: Labelled, first_sight: int = 0) -> str:
     """The text of the file. The same runs and rules give the same bytes."""
     labels = runs.truths["labels"].list.first()
+    counted = runs.truths.group_by("source").len()
+    if first_sight:
+        counted = counted.vstack(pl.DataFrame({"source": "answers at first sight", "len": first_sight}, counted.schema))
     healthy = int((labels == "healthy").sum())
     head = HEAD.format(
         seen=MIN_RUNS,
         spread=SPREAD,
         runs=labels.len(),
-        families=runs.truths["family"].n_unique(),
         healthy=healthy,
         sick=labels.len() - healthy,
-        places=", ".join(place.name for place in places),
+        sources=", ".join(f"{name} ({n})" for name, n in counted.sort("source").iter_rows()),
     )
     items = {
         rule: {item: {"if_true": true, "if_false": false} for item, (true, false) in some.items()}
@@ -39,5 +42,8 @@ def text(weights: Weights, runs: Labelled, places: Sequence[Path]) -> str:
     return head + yaml.safe_dump({"calibration": scales, **items}, sort_keys=False, default_flow_style=None, width=120)
 
 
-def _scale(calibration: Calibration) -> dict[str, float]:
-    return {"slope": round(calibration.slope, 3), "offset": round(calibration.offset, 3)}
+def _scale(calibration: Calibration) -> dict[str, Any]:
+    found: dict[str, Any] = {"slope": round(calibration.slope, 3), "offset": round(calibration.offset, 3)}
+    found |= {"reach": calibration.reach} if calibration.reach != Calibration().reach else {}
+    kinds = {kind: round(shift, 2) for kind, shift in calibration.kinds.items()}
+    return found | ({"kinds": kinds} if kinds else {})

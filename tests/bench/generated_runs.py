@@ -21,7 +21,7 @@ import polars as pl
 from loganalyst import pipeline
 from loganalyst.evaluate.accuracy import share
 from loganalyst.evaluate.answers import answered
-from loganalyst.evaluate.labelled import labelled
+from loganalyst.evaluate.labelled import Place, labelled
 from loganalyst.store import Store
 
 Row = Mapping[str, object]
@@ -59,7 +59,7 @@ PEERS: Mapping[str, Mapping[str, set[str]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
+    parser.add_argument("folders", type=Place.named, nargs="+", metavar="DIR")
     parser.add_argument("--store", type=Path)
     parser.add_argument("--tools", type=Path)
     asked = parser.parse_args()

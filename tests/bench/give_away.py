@@ -19,7 +19,7 @@ from loganalyst import features, rulefiles
 from loganalyst.diagnosis.catalogue import Catalogue, load
 from loganalyst.evaluate.accuracy import share
 from loganalyst.evaluate.fitting import Fitting
-from loganalyst.evaluate.labelled import Labelled, labelled
+from loganalyst.evaluate.labelled import Labelled, Place, labelled
 from loganalyst.store import Store
 
 NEIGHBOURS = 15
@@ -28,7 +28,7 @@ CUT_SHORT = ("dead_run", "slurm_timeout", "slurm_cancelled", "host_oom")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
+    parser.add_argument("folders", type=Place.named, nargs="+", metavar="DIR")
     parser.add_argument("--store", type=Path, required=True)
     asked = parser.parse_args()
     store = Store(asked.store)

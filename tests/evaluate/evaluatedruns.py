@@ -9,15 +9,19 @@ from loganalyst import features
 from loganalyst.evaluate.labelled import TRUTH, Labelled
 
 PUBLIC_LOGS = Path(__file__).parents[1] / "bench" / "public_logs.csv"
+FIRST_SIGHT = Path(__file__).parents[1] / "bench" / "first_sight.csv"
 PUBLIC_RECORDS = Path(__file__).parents[1] / "bench" / "public_records.csv"
+STATUS = {"healthy": "healthy", "cause_unknown": "cause_unknown", "none": "insufficient_data"}
 NAN = {"train_loss_points": 500, "train_loss_metric": "loss", "train_loss_nonfinite_count": 1, "run_kind": "training"}
 
 
 def runs(rows: Sequence[tuple[dict[str, object], list[str], str]]) -> Labelled:
-    """Runs of these features, labels and families."""
+    """Runs of these features, labels and families, which are their sources too."""
     schema = {f.name: {"int": pl.Int64, "float": pl.Float64, "text": pl.String, "bool": pl.Boolean}[f.dtype]
               for f in features.declared().values()}  # fmt: skip
-    truths = [(f"id{i}", f"r{i}", labels, None, family, "", "") for i, (_, labels, family) in enumerate(rows)]
+    truths = [
+        (f"id{i}", f"r{i}", labels, None, family, "", "", f"r{i}", family) for i, (_, labels, family) in enumerate(rows)
+    ]
     table = pl.DataFrame([{name: row.get(name) for name in schema} for row, _, _ in rows], schema=schema)
     return Labelled(pl.DataFrame(truths, schema=TRUTH, orient="row"), table, [{} for _ in rows])
 
@@ -36,6 +40,9 @@ def table(*rows: tuple[str, str, bool, float | None]) -> pl.DataFrame:
             "said": [[r[1]] for r in rows],
             "first": [r[2] for r in rows],
             "three": [r[2] for r in rows],
+            "named": [r[2] for r in rows],
+            "status": [STATUS.get(r[1], "diagnosis_complete") for r in rows],
+            "ids": [[] if r[1] in STATUS else [r[1]] for r in rows],
             "confidence": [r[3] for r in rows],
             "kind": ["healthy" if r[1] == "healthy" else "causes" for r in rows],
             "onset_step": [100] * len(rows),
@@ -43,6 +50,7 @@ def table(*rows: tuple[str, str, bool, float | None]) -> pl.DataFrame:
             "steps": [1000] * len(rows),
             "family": ["f"] * len(rows),
             "writer": ["csv"] * len(rows),
+            "source": ["a source"] * len(rows),
         },
-        schema_overrides={"confidence": pl.Float64},
+        schema_overrides={"confidence": pl.Float64, "ids": pl.List(pl.String)},
     )

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from loganalyst.errors import SourceError
 from loganalyst.evaluate import firstsight
-from tests.evaluate.evaluatedruns import PUBLIC_LOGS, PUBLIC_RECORDS
+from tests.evaluate.evaluatedruns import FIRST_SIGHT, PUBLIC_LOGS, PUBLIC_RECORDS
 
 
 def test_the_public_records_are_unchanged() -> None:
@@ -17,6 +18,15 @@ def test_the_public_records_are_unchanged() -> None:
     assert kept["confidence"].is_between(0.5, 0.99).all()
 
 
+def test_answers_for_development_runs_are_unchanged() -> None:
+    """797 answers of the rules before they were improved on these runs. A source counts as 30 answers at most."""
+    kept = firstsight.read(FIRST_SIGHT)
+    counted = dict(kept.group_by("source").agg(pl.col("count").sum()).iter_rows())
+
+    assert (kept.height, kept["first"].sum()) == (797, 646)
+    assert (counted["trainers"], counted["wild-runs"]) == (pytest.approx(30), pytest.approx(30))
+
+
 def test_a_table_of_answers_is_recognised(tmp_path: Path) -> None:
     """By its column `said`. All other columns are required."""
     table = tmp_path / "answers.csv"
@@ -25,5 +35,5 @@ def test_a_table_of_answers_is_recognised(tmp_path: Path) -> None:
     assert firstsight.is_table(PUBLIC_RECORDS)
     assert not firstsight.is_table(PUBLIC_LOGS)
     assert not firstsight.is_table(tmp_path)
-    with pytest.raises(SourceError, match="it takes source, labels, said, kind, confidence, first"):
+    with pytest.raises(SourceError, match="it takes source, labels, said, kind, confidence, first, group"):
         firstsight.read(table)

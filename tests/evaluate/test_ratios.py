@@ -12,7 +12,7 @@ def test_the_gradient_is_that_of_the_loss(judged: Catalogue) -> None:
     """Compared with finite differences, at weights where no other item becomes the strongest."""
     labels = ["lr_too_high", "bad_data", "log_of_zero", "lr_too_high"]
     found = problem(judged, nan_runs(*labels))
-    counted = np.array([True] * found.base.size)
+    counted = np.linspace(0.5, 1.0, found.base.size)
     weights = found.judged + np.random.default_rng(0).normal(0, 0.01, found.judged.size)
     used = np.unique(found.weight)
 
@@ -32,7 +32,7 @@ def test_labels_move_weights_their_way_and_few_runs_move_none(judged: Catalogue)
 
     def weight(*labels: str) -> float:
         some = nan_runs(*labels)
-        found = ratios(problem(judged, some), np.array([True] * len(labels)))
+        found = ratios(problem(judged, some), np.ones(len(labels)))
         return found.get("lr-too-high", {}).get("nonfinite-after-run-up", (before, 0.0))[0]
 
     before = next(i.if_true for i in judged.rules["lr-too-high"].evidence if i.id == "nonfinite-after-run-up")

@@ -9,7 +9,8 @@ import yaml
 
 from loganalyst.diagnosis.healthyruns import Range, read
 from loganalyst.evaluate import __main__
-from loganalyst.evaluate.reference import PROBABILITIES, asked, reference, table_truths, text, write
+from loganalyst.evaluate.labelled import Place, labelled
+from loganalyst.evaluate.reference import PROBABILITIES, asked, reference, text, write
 from loganalyst.pipeline import catalogue
 from loganalyst.store import Store
 from tests.evaluate.evaluatedruns import runs
@@ -83,20 +84,6 @@ def test_questions_are_about_numbers_that_runs_share() -> None:
     assert list(names) == sorted(names)
 
 
-def test_a_table_of_labels_gives_its_sure_healthy_runs(tmp_path: Path) -> None:
-    table = tmp_path / "labels.csv"
-    table.write_text(
-        "run_id,path,label,acceptable,certainty,why,repo\n"
-        "1,a/x,healthy,healthy,high,,one/a\n2,b,overfitting,overfitting,high,,one/b\n"
-        "3,c,healthy,healthy,low,,one/c\n4,d,healthy,healthy|plateau,medium,,one/d\n"
-    )
-
-    assert dict(table_truths(table)) == {
-        str(tmp_path / "a/x"): {"label": "healthy", "family": "one/a"},
-        str(tmp_path / "d"): {"label": "healthy", "family": "one/d"},
-    }
-
-
 def test_only_healthy_runs_of_folders_and_tables_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of a folder belongs to its family. The command writes the same file."""
     for place, truth in {"suite/one": "label: healthy\nfamily: f", "suite/two": "label: nan_loss", "own": None}.items():
@@ -106,7 +93,8 @@ def test_only_healthy_runs_of_folders_and_tables_are_written(tmp_path: Path, mon
             (tmp_path / f"{place}.truth.yaml").write_text(truth)
     (tmp_path / "labels.csv").write_text("path,label,certainty,repo\nown,healthy,high,me/own\n")
     places = [tmp_path / "suite", tmp_path / "labels.csv"]
-    write(tmp_path / "a.yaml", places, Store(tmp_path / "store"), catalogue())
+    store = Store(tmp_path / "store")
+    write(tmp_path / "a.yaml", labelled([Place.named(str(p)) for p in places], store), catalogue())
     line = ["evaluate", *map(str, places), "--store", str(tmp_path / "store"), "--reference", str(tmp_path / "b.yaml")]
     monkeypatch.setattr(sys, "argv", line)
     __main__.main()
@@ -115,7 +103,7 @@ def test_only_healthy_runs_of_folders_and_tables_are_written(tmp_path: Path, mon
     assert yaml.safe_load(written) == {
         "runs": 2, "repositories": 2, "probabilities": list(PROBABILITIES), "features": {},
     }  # fmt: skip
-    assert written.startswith(
-        "# Written by `python -m loganalyst.evaluate suite labels.csv --reference FILE`; do not edit."
+    assert written.splitlines()[0] == (
+        f"# Written by `python -m loganalyst.evaluate PLACE... --reference FILE`; do not edit. Sources: suite, {tmp_path.name}"
     )
     assert (tmp_path / "b.yaml").read_text() == written

@@ -21,7 +21,7 @@ def test_written_weights_are_read_again(judged: Catalogue, tmp_path: Path) -> No
     fitted = Fitting(judged, some).weights(np.array([True] * 40))
     rules = tmp_path / "rules"
     shutil.copytree(rulefiles.rules_dir(), rules)
-    (rules / "weights.yaml").write_text(weightsfile.text(fitted, some, [Path("made")]))
+    (rules / "weights.yaml").write_text(weightsfile.text(fitted, some))
     read = load(features.declared(), (rules,))
 
     assert fitted.items
