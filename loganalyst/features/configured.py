@@ -53,6 +53,7 @@ _BALANCED_BY_BIAS = ("moe_router_enable_expert_bias", "expert_bias", "router_bia
 _TOKENIZER = ("tokenizer_name_or_path", "tokenizer_name", "tokenizer_path", "tokenizer_id", "tokenizer.name", "tokenizer.path", "tokenizer")  # fmt: skip
 _MODEL = ("model_name_or_path", "base_model_name_or_path", "pretrained_model_name_or_path", "base_model", "model_name", "model.name", "model.path", "model_id", "pretrained")  # fmt: skip
 _OFF = ("", "false", "no", "none", "null", "0", "off")
+_WORD = re.compile(r"[a-z]+|[0-9]+")  # `gpt` and `2` of `gpt2`
 _AVERAGED = re.compile(r"(?:^|[/_.\-])ema(?=$|[/_.\-])[/_.\-]?", re.IGNORECASE)  # `val/loss_ema`, `ema_val_loss`
 
 
@@ -132,10 +133,14 @@ def _differ(tokenizer: str | None, model: str | None) -> bool | None:
 
 def _families(name: str | None) -> frozenset[str]:
     """The families in the last part of a name or path, with those that share a tokenizer with them."""
-    last = (name or "").rstrip("/").rsplit("/", 1)[-1].lower()
-    known = _known_families()
-    found = {f for f in known.families if re.search(rf"(?:^|[^a-z]){f}(?![a-z])", last)}
+    last, known = _words((name or "").rstrip("/").rsplit("/", 1)[-1]), _known_families()
+    found = {f for f in known.families if _words(f) in last}
     return frozenset(found.union(*(group for group in known.alike if not found.isdisjoint(group))))
+
+
+def _words(name: str) -> str:
+    """The runs of letters and of digits in a name, between blanks: ` qwen 3 8 b ` for `Qwen3-8B`."""
+    return f" {' '.join(_WORD.findall(name.lower()))} "
 
 
 class _Families(Shape, frozen=True):

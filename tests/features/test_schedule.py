@@ -90,7 +90,7 @@ def test_a_rate_that_is_cut_where_the_held_out_loss_stalls(
 
 
 def test_a_planned_decay_is_no_answer_to_a_stall(features_of: FeaturesOf) -> None:
-    """Near its end a linear decay falls by more than a third between evaluations, and the held-out loss stands still."""
+    """Near its end a linear decay falls fast between evaluations, while the held-out loss stands still."""
     val = [5.0, 4.0, 3.0, 2.9, 2.8, 2.81, 2.82, 2.83]
     found = features_of({"loss": val, "val_loss": val, "lr": [8.0, 7.0, 6.0, 5.0, 4.0, 2.0, 1.0, 0.0]}).values
 
