@@ -12,7 +12,7 @@ from loganalyst.sources.text.patterns.catalogue import catalogue as patterns
 
 PACKAGE = Path(__file__).parents[1] / "loganalyst"
 # Words with another meaning of their own: kinds of change points, a state of SLURM jobs, a trait and a key of tables
-OTHER_MEANINGS = {"divergence", "plateau", "straggler", "requeued", "traceback"}
+OTHER_MEANINGS = {"divergence", "hung", "plateau", "straggler", "requeued", "traceback"}
 
 
 def texts(file: Path) -> set[str]:

@@ -141,7 +141,7 @@ def test_a_warning_of_degrees_of_freedom_names_the_cause_of_the_nan(variance: Di
     """The line of the warning is shown, the NaN is its consequence, and both complaints are confirmed."""
     first = variance.causes[0]
 
-    assert (first.id, first.verdict, first.band) == ("variance-of-one", "likely", "high")
+    assert (first.id, first.verdict, first.band) == ("variance-of-one", "likely", "medium")
     assert first.line is not None
     assert "degrees of freedom" in (variance.run.path.read_text().split("\n")[first.line - 1])
     assert [c.id for c in variance.causes if c.verdict == "likely"] == ["variance-of-one"]

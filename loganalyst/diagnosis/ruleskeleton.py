@@ -24,6 +24,7 @@ severity: warning           # info, warning, error or critical
 prior: 0.02                 # share of troubled runs with this cause, before any evidence
 applies_when: train_loss_points >= 20      # if false, the rule is not applicable; optional
 excluded_kinds: [evaluation, none]         # kinds of training that cannot have it, or kinds: the only ones; optional
+restates_symptom: false     # true if it says what is visible and gives no reason; optional
 symptoms: [plateau, stuck-loss]            # that it can explain: ids of rules/symptoms.yaml, or of a symptoms.yaml here
 summary: The context of the model is shorter than the task needs.
 mechanism: Why this happens, in a sentence or two.

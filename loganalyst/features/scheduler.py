@@ -38,7 +38,10 @@ def compute(context: Context) -> Computed:
         return {}
     terms = _schedulers()[name]
     own = ("memory", "time", "records", "exclude")
-    return {"scheduler": name, **{f"scheduler_{term}": getattr(terms, term) for term in own}}
+    found = {f"scheduler_{term}": getattr(terms, term) for term in own}
+    if context.run.job:
+        found["scheduler_records"] = found["scheduler_records"].replace("JOB", context.run.job)
+    return {"scheduler": name, **found}
 
 
 def _shown(texts: pl.Series) -> str | None:

@@ -9,7 +9,7 @@ from loganalyst.report.diagnosis import brief
 
 __all__ = ["diagnose", "explain", "inspect", "script", "show", "verify"]
 
-MAX_FEATURES = {"brief": 20, "full": 200}  # in one answer
+MAX_FEATURES = {"brief": 15, "full": 200}  # in one answer
 
 
 def diagnose(

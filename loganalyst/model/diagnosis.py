@@ -130,8 +130,8 @@ class Diagnosis(Short):
     >>> import loganalyst as la
     >>> la.diagnose("fixtures/runs/nan-lr")
     <Diagnosis of nan-lr: FAILED at step 660 of 3,000 after 5 min 30 s
-      diagnosis_complete, 93 % sure: Learning rate too high
-      93 % lr-too-high: Learning rate too high (train/loss, step 626)
+      diagnosis_complete, 89 % sure: Learning rate too high
+      89 % lr-too-high: Learning rate too high (train/loss, step 626)
       read from fixtures/runs/nan-lr>
     """
 

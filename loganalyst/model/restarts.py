@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from loganalyst.model.shortrepr import Short
+
 RestartVerdict = Literal["restart", "restart_elsewhere", "do_not_restart", "unknown"]
 
 
@@ -24,8 +26,8 @@ class Attempt:
     same: bool
 
 
-@dataclass(frozen=True)
-class Restart:
+@dataclass(frozen=True, repr=False)
+class Restart(Short):
     """The verdict on a restart, its `reason`, and the `entry` of `rules/restart.yaml` that gave it.
 
     `cause` is the rule of the cause that it is about (None: no cause is known), `confidence` how sure that cause is.

@@ -44,7 +44,7 @@ def compute(*logs: pl.DataFrame, formats=("csv", "csv")):
         (
             (log("a.csv", FALL, *YOLO), log("b.csv", FALL, *SB3)),
             ("csv", "csv"),
-            "YOLOv5 and YOLOv7 wrote one, Stable-Baselines3 the other",
+            "YOLOv3, YOLOv5 and YOLOv7 wrote one, Stable-Baselines3 the other",
         ),
         (
             (log("a.csv", FALL, "loss"), log("b.csv", FALL + 2, "loss")),
