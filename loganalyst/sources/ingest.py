@@ -134,7 +134,8 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None,
             module = reader(inner, head)
             if module is None and only and sniffing.is_plain_text(inner, head):
                 module = text_reader
-                rows.take([_gap(source, unknown.numbers(text(head)) or OF_NO_FORMAT)])
+                if not unknown.numbers(text(head)):
+                    rows.take([_gap(source, OF_NO_FORMAT)])
             if module is None:
                 rows.take([_gap(source, unknown.why(head)), Tables(gaps=lost)])
                 return rows.part(source, None, size)

@@ -41,14 +41,15 @@ def test_a_text_of_numbers_says_what_it_holds(tmp_path):
 
 def test_a_folder_without_runs_names_its_files(tmp_path):
     (tmp_path / "history.pkl").write_bytes(pickle.dumps([1]))
-    (tmp_path / "numbers.txt").write_text("0.5 1\n0.25 1\n0.125 1\n", encoding="utf-8")
+    for name in ("numbers.txt", "others.txt"):  # a single text is read
+        (tmp_path / name).write_text("0.5 1\n0.25 1\n0.125 1\n", encoding="utf-8")
 
     with pytest.raises(SourceError) as error:
         ingest(tmp_path)
     assert "(history.pkl: is a pickle, which can run code and is not loaded: export it as JSON or CSV; " in str(
         error.value
     )
-    assert "numbers.txt: name the file itself to read it)" in str(error.value)
+    assert "numbers.txt: name the file itself to read it" in str(error.value)
 
 
 def test_a_link_that_leads_out_is_not_opened(tmp_path):
