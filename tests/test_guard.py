@@ -19,7 +19,8 @@ from loganalyst.model import Run
 from tests.commandline import Told, called
 
 RUN = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
-READS = {"--config", "--rules", "--context", "--baseline", "--checkpoint", "--history"}  # options with a path that is only read
+# Options with a path that is only read
+READS = {"--config", "--rules", "--context", "--baseline", "--checkpoint", "--history"}
 
 # Every option that writes, as `loganalyst COMMAND … OPTION TARGET` with {run}, the run's {checkpoint} and a {store}
 # that knows the run. A command that names no run is refused by the signs of a logger alone.
