@@ -86,8 +86,9 @@ def _classes_of_accuracies(context: Context) -> list[int]:
     for curve in context.with_role("val_accuracy", "train_accuracy"):
         shares = share(curve)[np.isfinite(curve.values)]
         if shares.size >= MIN_SCORE_POINTS:
-            level, near = float(np.median(shares[int(0.7 * shares.size) :])), feature_limit("chance_accuracy_share")
-            found += [k for k in (*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS) if abs(level * k - 1) < near]
+            level = float(np.median(shares[int(0.7 * shares.size) :]))
+            tolerance = feature_limit("chance_accuracy_share")
+            found += [k for k in (*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS) if abs(level * k - 1) < tolerance]
     return found
 
 

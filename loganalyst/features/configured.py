@@ -6,13 +6,14 @@ from functools import cache
 from loganalyst.features.context import Computed, Context, last_level
 from loganalyst.model import Feature
 from loganalyst.rulefiles import Shape, Texts, ours
+from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("config_gamma", "float", "", "discount of future rewards", "config"),
     Feature("config_gae_lambda", "float", "", "lambda of the generalised advantage estimate", "config"),
     Feature("config_reward_clip", "float", "", "bound at which rewards are clipped; 1 where only their sign is kept (0 = off)", "config"),
     Feature("config_ema_decay", "float", "", "decay of the running average of the weights, per step", "config"),
-    Feature("ema_initial_share", "float", "share", "share of the initial weights in this average at the end of the run: decay to the power of the steps (NULL if the decay is warmed up)", "config"),
+    Feature("ema_initial_share", "float", "share", "share of the initial weights in this average at the end of the run: decay to the power of the steps (NULL if the decay is warmed up, or if the steps may be passes over the data)", "config"),
     Feature("ema_gap_ratio", "float", "ratio", "last held-out loss of the averaged weights divided by that of the trained weights", "val_loss"),
     Feature("ema_metric", "text", "", "name of the held-out loss of the averaged weights", "val_loss"),
     Feature("config_router_balance", "float", "", "weight of the loss that balances the experts of a router (0 = off)", "config"),
@@ -105,7 +106,8 @@ def _initial_share(context: Context, decay: float | None) -> float | None:
     losses = context.with_role("train_loss")
     if decay is None or not 0 < decay < 1 or not losses or _is_set(context, *_EMA_WARMUP):
         return None
-    return float(decay ** max(int(losses[0].steps[-1]), 1))
+    steps = int(losses[0].steps[-1])
+    return float(decay**steps) if steps >= feature_limit("least_updates") else None  # fewer may be passes over the data
 
 
 def _averaged(context: Context) -> Computed:

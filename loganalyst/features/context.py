@@ -99,8 +99,8 @@ class Context:
         term = next((last_level(curve.values) for curve in self.with_role("recon_loss")), None)
         if total is None or held_out is None or term is None or not 0 < held_out < total:
             return False
-        near = feature_limit("same_level")
-        return abs(held_out - term) < near * held_out and total > (1 + near) * max(held_out, term)
+        tolerance = feature_limit("same_level")
+        return abs(held_out - term) < tolerance * held_out and total > (1 + tolerance) * max(held_out, term)
 
     def schedule(self, curve: Curve) -> Schedule:
         """The description of a learning-rate curve."""

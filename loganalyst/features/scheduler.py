@@ -47,5 +47,5 @@ def compute(context: Context) -> Computed:
 def _shown(texts: pl.Series) -> str | None:
     """The batch system whose words are in most lines; None if there are none."""
     counts = {name: int(texts.str.contains_any(list(s.words)).sum()) for name, s in _schedulers().items()}
-    most = max(counts, key=lambda name: counts[name])
-    return most if counts[most] else None
+    commonest = max(counts, key=lambda name: counts[name])
+    return commonest if counts[commonest] else None

@@ -65,10 +65,11 @@ def quoting(text: str, detail: str, data: dict[str, Any] | None = None, *, whole
 
     `whole`: the text is the report, and of the object only its head goes with it. Otherwise the text is a summary.
     """
-    most = MAX_TEXT if detail == "full" else BRIEF - MARKS if whole or data is None else SUMMARY - MARKS
+    room = BRIEF if whole or data is None else SUMMARY
+    max_length = MAX_TEXT if detail == "full" else room - MARKS
     if data is not None and whole:
         data = {name: data[name] for name in HEAD if name in data}
-    return Answer(marked_text(_cut(text, most)), None if data is None else marked(data))
+    return Answer(marked_text(_cut(text, max_length)), None if data is None else marked(data))
 
 
 def _cut(text: str, most: int) -> str:

@@ -53,6 +53,14 @@ def test_how_much_of_the_initial_weights_an_average_holds(
     assert features_of(LOSS, config).values["ema_initial_share"] == pytest.approx(share)
 
 
+def test_steps_that_may_be_passes_are_no_updates(features_of: Any) -> None:
+    """A last step of 150 with a decay of 0.995 says nothing: each pass has many updates."""
+    assert (
+        features_of({"loss": [2.0 - i / 100 for i in range(151)]}, {"ema_decay": 0.995}).values["ema_initial_share"]
+        is None
+    )
+
+
 @pytest.mark.parametrize("name", ["val/loss_ema", "ema/val_loss", "val_loss.ema", "ema_val_loss"])
 def test_averaged_weights_are_compared_with_the_trained_ones(features_of: Any, name: str) -> None:
     plain = "val/loss" if "/" in name else "val_loss"
