@@ -1,5 +1,5 @@
 """The largest singular value and the effective rank of a matrix, from products with the matrix alone. It is read in
-strips of rows, and held on a GPU if there is one.
+strips of rows. All arrays of its height or width lie on a GPU if there is one.
 
 Effective rank: exp of the entropy of the singular values s as shares of their sum (Roy and Vetterli 2007, The effective
 rank: a measure of effective dimensionality). For matrices with at most `MAX_EXACT_SIDE` rows or columns all singular
@@ -12,7 +12,7 @@ values, the norm was right to 1e-6 and the rank to 1.5 %.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import exp, log, prod
 from typing import Any
 
@@ -25,7 +25,8 @@ from loganalyst.model import TensorStats
 
 Matrix = NDArray[np.float32]
 Strips = Callable[[], Iterator[Matrix]]
-Product = Callable[[Matrix], Matrix]  # multiplies A'A with some columns
+Held = Any  # an array of numpy, or a tensor on the GPU; both have the operations that are used here
+Product = Callable[[Held], Held]  # multiplies A'A with some columns
 
 MAX_EXACT_SIDE = 512
 KRYLOV_WIDTH, KRYLOV_BLOCKS = 32, 12  # columns of a block, and blocks of the Krylov space
@@ -36,11 +37,45 @@ MAX_HELD_ELEMENTS = 1 << 27  # elements (0.5 GB) of a matrix held in memory; a l
 MAX_STREAMED_COLUMNS = 1 << 17  # longest vectors of which the method may hold (LANCZOS_STEPS + 1) * PROBES
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the large arrays lie: in memory, as arrays of numpy, or on a device, as tensors of torch.
+
+    `library` is either module: the functions of both that are used here have the same names and arguments.
+    """
+
+    library: Any = np
+    device: str = "cpu"
+
+    def put(self, array: Matrix) -> Held:
+        """The array at this place."""
+        return array if self.library is np else self.library.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def fetch(self, held: Held) -> NDArray[Any]:
+        """The array in memory, for numpy."""
+        found: NDArray[Any] = held if self.library is np else held.cpu().numpy()
+        return found
+
+    def dots(self, left: Held, right: Held) -> Held:
+        """The dot products of columns, added up in float64."""
+        return (left * right).sum(0, dtype=self.library.float64)
+
+    def single(self, held: Held) -> Held:
+        """The array as float32."""
+        return self.library.asarray(held, dtype=self.library.float32)
+
+
 def with_spectrum(
-    stored: Stored, stats: TensorStats, *, max_held: int = MAX_HELD_ELEMENTS, strip: int = STRIP_ELEMENTS
+    stored: Stored,
+    stats: TensorStats,
+    *,
+    max_held: int = MAX_HELD_ELEMENTS,
+    strip: int = STRIP_ELEMENTS,
+    place: Place | None = None,
 ) -> TensorStats:
     """The statistics with the spectrum of the first axis against all others. They stay unchanged if there is no
-    spectrum: no matrix, only zeros, values that are not finite, or too many columns.
+    spectrum: no matrix, only zeros, values that are not finite, or too many columns. `place`: where the arrays lie,
+    on a GPU if there is one by default.
     """
     if len(stored.shape) < 2 or not stored.floating or "complex" in stored.dtype or stats.nonfinite:
         return stats
@@ -59,13 +94,15 @@ def with_spectrum(
             count = min(height, rows - row)
             yield (reader.next(count * columns).reshape(count, columns) / peak).astype(np.float32)
 
+    place = place or _fastest()
     if is_held:
         matrix = np.concatenate(list(strips()))
         matrix = matrix if columns <= rows else matrix.T
         side = matrix.shape[1]
-        norm, rank = _exact(matrix) if side <= MAX_EXACT_SIDE else _estimated(_held_product(matrix), side, power)
+        exact = side <= MAX_EXACT_SIDE
+        norm, rank = _exact(matrix) if exact else _estimated(_held_product(matrix, place), side, power, place)
     else:
-        norm, rank = _estimated(_streamed_product(strips), columns, power)
+        norm, rank = _estimated(_streamed_product(strips, place), columns, power, place)
     return replace(stats, spectral_norm=norm * peak, effective_rank=rank)
 
 
@@ -78,16 +115,17 @@ def _exact(matrix: Matrix) -> tuple[float, float]:
     return float(values.max()), _rank(float(values.sum()), float(_times_log(values).sum()))
 
 
-def _estimated(product: Product, columns: int, power: float) -> tuple[float, float]:
+def _estimated(product: Product, columns: int, power: float, place: Place) -> tuple[float, float]:
     """Spectral norm and effective rank: singular values of a block Krylov space, and sums over the others by random
     probes. `power` is the sum of all squared singular values, which is known exactly.
     """
     draw = np.random.default_rng(0)
-    values, leading = _leading(product, draw.standard_normal((columns, KRYLOV_WIDTH), dtype=np.float32))
-    probes = draw.standard_normal((columns, PROBES), dtype=np.float32)
+    block = place.put(draw.standard_normal((columns, KRYLOV_WIDTH), dtype=np.float32))
+    values, leading = _leading(product, block, place)
+    probes = place.put(draw.standard_normal((columns, PROBES), dtype=np.float32))
     probes -= leading @ (leading.T @ probes)
-    probes /= np.sqrt(_dots(probes, probes)).astype(np.float32)
-    nodes, weights = _quadrature(product, leading, probes)
+    probes /= place.single(place.library.sqrt(place.dots(probes, probes)))
+    nodes, weights = _quadrature(product, leading, probes, place)
     weights = _reweighted(weights, nodes, float(columns - len(values)), max(power - float(values @ values), 0.0))
     others = np.sqrt(np.maximum(nodes, 0.0))
     total = values.sum() + (weights * others).sum()
@@ -109,51 +147,49 @@ def _reweighted(
     return tilted if tilted.min() >= 0.0 else even
 
 
-def _leading(product: Product, block: Matrix) -> tuple[NDArray[np.float64], Matrix]:
+def _leading(product: Product, block: Held, place: Place) -> tuple[NDArray[np.float64], Held]:
     """Singular values with their right singular vectors, if their residuals are small."""
-    basis = np.linalg.qr(product(block))[0]
+    qr = place.library.linalg.qr
+    basis = qr(product(block))[0]
     square = np.zeros((KRYLOV_WIDTH * (KRYLOV_BLOCKS + 1),) * 2)
     for step in range(KRYLOV_BLOCKS):
         new, columns = product(basis[:, -KRYLOV_WIDTH:]), slice(step * KRYLOV_WIDTH, (step + 1) * KRYLOV_WIDTH)
         for _ in range(2):  # a single pass leaves the rounding errors of the large component that it removes
             projection = basis.T @ new
             new -= basis @ projection
-            square[: len(projection), columns] += projection
-        new, square[len(projection) : len(projection) + KRYLOV_WIDTH, columns] = np.linalg.qr(new)
+            square[: len(projection), columns] += place.fetch(projection)
+        new, triangle = qr(new)
+        square[len(projection) : len(projection) + KRYLOV_WIDTH, columns] = place.fetch(triangle)
         new -= basis @ (basis.T @ new)  # once the space is exhausted, the new directions are only rounding errors
-        basis = np.hstack([basis, np.linalg.qr(new)[0]])
+        basis = place.library.hstack([basis, qr(new)[0]])
     size = KRYLOV_WIDTH * KRYLOV_BLOCKS
     nodes, vectors = np.linalg.eigh((square[:size, :size] + square[:size, :size].T) / 2)
     residuals = np.linalg.norm(square[size:, size - KRYLOV_WIDTH : size] @ vectors[-KRYLOV_WIDTH:], axis=0)
     certain = (residuals < MAX_RESIDUAL * nodes) & (nodes > 0)
-    return np.sqrt(nodes[certain]), basis[:, :size] @ vectors[:, certain].astype(np.float32)
+    return np.sqrt(nodes[certain]), basis[:, :size] @ place.put(vectors[:, certain].astype(np.float32))
 
 
-def _quadrature(product: Product, leading: Matrix, starts: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quadrature(
+    product: Product, leading: Held, starts: Held, place: Place
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lanczos from each start, orthogonal to the leading directions: nodes and weights, one row per start."""
-    basis, diagonal, off_diagonal = [starts], [], []
+    library, basis, diagonal, off_diagonal = place.library, [starts], [], []
     for _ in range(LANCZOS_STEPS):
         new = product(basis[-1])
-        diagonal.append(_dots(basis[-1], new))
+        diagonal.append(place.dots(basis[-1], new))
         for _ in range(2):
             new -= leading @ (leading.T @ new)
             for old in basis:
-                new -= old * _dots(old, new).astype(np.float32)
-        size = np.sqrt(_dots(new, new))
+                new -= old * place.single(place.dots(old, new))
+        size = library.sqrt(place.dots(new, new))
         size[size < 1e-6 * diagonal[0]] = 0.0  # this start has no further direction
         off_diagonal.append(size)
-        basis.append(new * np.divide(1.0, size, out=np.zeros_like(size), where=size > 0).astype(np.float32))
+        basis.append(new / place.single(library.where(size > 0, size, library.inf)))
     tridiagonal, at = np.zeros((starts.shape[1], LANCZOS_STEPS, LANCZOS_STEPS)), np.arange(LANCZOS_STEPS)
-    tridiagonal[:, at, at] = np.array(diagonal).T
-    tridiagonal[:, at[1:], at[:-1]] = np.array(off_diagonal[:-1]).T
+    tridiagonal[:, at, at] = place.fetch(library.stack(diagonal)).T
+    tridiagonal[:, at[1:], at[:-1]] = place.fetch(library.stack(off_diagonal[:-1])).T
     nodes, vectors = np.linalg.eigh(tridiagonal)
     return nodes, np.square(vectors[:, 0, :])
-
-
-def _dots(left: Matrix, right: Matrix) -> NDArray[np.float64]:
-    """The dot products of columns."""
-    found: NDArray[np.float64] = np.einsum("ij,ij->j", left, right, dtype=np.float64)
-    return found
 
 
 def _rank(total: float, times_log: float) -> float:
@@ -165,41 +201,26 @@ def _times_log(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _held_product(matrix: Matrix) -> Product:
-    device = _gpu()
-    if device is None:
-        return lambda columns: matrix.T @ (matrix @ columns)
-    import torch
-
-    on_gpu = torch.from_numpy(np.ascontiguousarray(matrix)).to(device)
-    return lambda columns: (on_gpu.T @ (on_gpu @ torch.from_numpy(columns).to(device))).cpu().numpy()
+def _held_product(matrix: Matrix, place: Place) -> Product:
+    held = place.put(matrix)
+    return lambda columns: held.T @ (held @ columns)
 
 
-def _streamed_product(strips: Strips) -> Product:
-    device = _gpu()
-
-    def product(columns: Matrix) -> Matrix:
-        if device is None:
-            found = np.zeros_like(columns)
-            for strip in strips():
-                found += strip.T @ (strip @ columns)
-            return found
-        import torch
-
-        right = torch.from_numpy(columns).to(device)
-        total = torch.zeros_like(right)
+def _streamed_product(strips: Strips, place: Place) -> Product:
+    def product(columns: Held) -> Held:
+        total = place.library.zeros_like(columns)
         for strip in strips():
-            on_gpu = torch.from_numpy(strip).to(device)
-            total += on_gpu.T @ (on_gpu @ right)
-        return total.cpu().numpy()
+            held = place.put(strip)
+            total += held.T @ (held @ columns)
+        return total
 
     return product
 
 
-def _gpu() -> Any:
-    """The GPU, or None if torch is not installed or finds none."""
+def _fastest() -> Place:
+    """The GPU, or memory if torch is not installed or finds none."""
     try:
         import torch
     except ImportError:
-        return None
-    return torch.device("cuda") if torch.cuda.is_available() else None
+        return Place()
+    return Place(torch, "cuda") if torch.cuda.is_available() else Place()

@@ -10,7 +10,7 @@ import torch
 
 import loganalyst as la
 from loganalyst import cli
-from loganalyst.checkpoint.spectra import MAX_EXACT_SIDE, with_spectrum
+from loganalyst.checkpoint.spectra import MAX_EXACT_SIDE, Place, with_spectrum
 from loganalyst.checkpoint.tensorscan import scan
 from loganalyst.checkpoint.torchfile import stored
 from loganalyst.errors import LogAnalystError
@@ -83,6 +83,22 @@ def test_a_matrix_too_large_to_hold_is_read_in_strips():
 
     assert streamed.spectral_norm == pytest.approx(held.spectral_norm, rel=1e-5)
     assert streamed.effective_rank == pytest.approx(held.effective_rank, rel=1e-3)
+
+
+@pytest.mark.parametrize("values", [I**-0.5, [3.0], np.ones(10)], ids=["1/sqrt(i)", "one", "ten"])
+@pytest.mark.parametrize("held", [1000, 1 << 20], ids=["strips", "held"])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_tensors_of_torch_give_the_same_spectrum(device, held, values):
+    """On a GPU the method runs on tensors. Tensors on the processor run the same lines."""
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    matrix = stored(Path(), "w", with_values(values))
+    expected = with_spectrum(matrix, scan(matrix), place=Place())
+
+    found = with_spectrum(matrix, scan(matrix), max_held=held, place=Place(torch, device))
+
+    assert found.spectral_norm == pytest.approx(expected.spectral_norm, rel=1e-5)
+    assert found.effective_rank == pytest.approx(expected.effective_rank, rel=1e-3)
 
 
 def test_vectors_zeros_and_nan_have_no_spectrum(tmp_path):
