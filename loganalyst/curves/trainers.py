@@ -27,8 +27,8 @@ RECOGNISED = 1.0  # the sum of weights from which a trainer is recognised
 @dataclass(frozen=True, eq=False)
 class Trainer:
     """A trainer: `kind` of training ("any" where its users train all kinds), what its `step` counts, the range that is
-    `usual` for a feature, the norm at which it `clips` gradients unless a setting says otherwise (None: not known, or it
-    does not), and the witnesses by their five sorts.
+    `usual` for a feature, and the witnesses by their five sorts. `clips` is the norm at which it clips gradients where
+    no setting says otherwise (None: not known, or it does not).
     """
 
     id: str

@@ -25,8 +25,8 @@ NOWHERE = Witness()
 class Answers:
     """The answers of one run. `items` holds the answers to each rule's evidence, in the rule's order.
 
-    `conditions` are the answers to the conditions of fixes, by their texts. `usual` are items that do not count, because
-    healthy runs have such values (`healthyrange.usual`).
+    `conditions` are the answers to the conditions of fixes, by their texts. `usual` are items that do not count,
+    because healthy runs have such values (`healthyrange.usual`).
     """
 
     values: Mapping[str, FeatureValue]
