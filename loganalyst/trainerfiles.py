@@ -19,6 +19,7 @@ FOLDER = "trainers"
 MIN_SNIPPET_CHARS = 3
 
 Kind: TypeAlias = TrainingKindName | Literal["any"]
+Norm = Annotated[float, needed("a norm above 0", gt=0)]
 Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
 SNIPPET = "a text of one line with three characters or more"  # it is searched for among hundreds of others
 Snippet = Annotated[str, needed(SNIPPET, pattern=rf"^[^\n]{{{MIN_SNIPPET_CHARS},}}$")]
@@ -68,7 +69,7 @@ class Print(Shape, frozen=True):
 
 
 class TrainerFile(Shape, frozen=True):
-    """One file of a trainer, as written."""
+    """One file of a trainer, as written. It clips gradients at the norm `clips` where no setting says otherwise."""
 
     title: Text
     source: Text
@@ -79,6 +80,7 @@ class TrainerFile(Shape, frozen=True):
     prefixes: tuple[str, ...] = ()
     metrics: dict[str, str] = field(default_factory=dict)
     usual: dict[str, tuple[float, float]] = field(default_factory=dict)
+    clips: Norm | None = None
     prints: tuple[Print, ...] = ()
     ends: tuple[Line, ...] = ()
     stopped: tuple[Stop, ...] = ()

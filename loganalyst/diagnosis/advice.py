@@ -11,8 +11,8 @@ from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut
 
 
 def offered(rule: Rule, answers: Answers) -> tuple[FixTemplate, ...]:
-    """The rule's fixes that suit the run: those whose condition is not FALSE."""
-    return tuple(fix for fix in rule.fix if fix.when is None or fix.when.text not in answers.unfit)
+    """The rule's fixes that suit the run."""
+    return tuple(fix for fix in rule.fix if fix.suits(answers.conditions))
 
 
 def fixes(rule: Rule, answers: Answers) -> tuple[Fix, ...]:

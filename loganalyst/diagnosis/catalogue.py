@@ -79,7 +79,7 @@ class Catalogue:
     @cached_property
     def conditions(self) -> tuple[Ask, ...]:
         """Every condition of a fix."""
-        return tuple(fix.when for rule in self.rules.values() for fix in rule.fix if fix.when)
+        return tuple(ask for rule in self.rules.values() for fix in rule.fix for ask in fix.conditions)
 
     @cached_property
     def unanswered(self) -> Mapping[str, bool | None]:

@@ -25,8 +25,8 @@ NOWHERE = Witness()
 class Answers:
     """The answers of one run. `items` holds the answers to each rule's evidence, in the rule's order.
 
-    `unfit` are the texts of the conditions of fixes that do not hold. `usual` are items that do not count, because
-    healthy runs have such values (`healthyrange.usual`).
+    `conditions` are the answers to the conditions of fixes, by their texts. `usual` are items that do not count,
+    because healthy runs have such values (`healthyrange.usual`).
     """
 
     values: Mapping[str, FeatureValue]
@@ -35,7 +35,7 @@ class Answers:
     applies: Mapping[str, Answer]
     items: Mapping[str, tuple[Answer, ...]]
     notes: Mapping[str, Answer] = field(default_factory=dict)
-    unfit: frozenset[str] = frozenset()
+    conditions: Mapping[str, Answer] = field(default_factory=dict)
     usual: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
     def missing(self, asks: Iterable[Ask]) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def _answers(
         applies={rule.id: not foreign(rule, values) and _applies(rule, row) for rule in rules},
         items=healthyrange.withdrawn(items, usual),
         notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
-        unfit=frozenset(when.text for when in catalogue.conditions if row[when.text] is False),
+        conditions={ask.text: row[ask.text] for ask in catalogue.conditions},
         usual=usual,
     )
 

@@ -17,9 +17,10 @@ def expectations(
     Empty for a rule that the catalogue does not have.
     """
     fixes = catalogue.rules[rule].fix if rule in catalogue.rules else ()
-    conditions = [fix.when for fix in fixes if fix.when]
-    unfit = {ask for ask, fits in zip(conditions, _asked(catalogue, conditions, before), strict=True) if fits is False}
-    promised = [(fix, fix.expect) for fix in fixes if fix.expect and fix.when not in unfit]
+    conditions = [ask for fix in fixes for ask in fix.conditions]
+    answers = _asked(catalogue, conditions, before)
+    answered = {ask.text: answer for ask, answer in zip(conditions, answers, strict=True)}
+    promised = [(fix, fix.expect) for fix in fixes if fix.expect and fix.suits(answered)]
     holds = _asked(catalogue, [ask for _, ask in promised], after.values)
     return tuple(
         Expectation(change_text(fix, before), ask.text, held, _missing(catalogue, ask, after) if held is None else ())

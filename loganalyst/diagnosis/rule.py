@@ -72,7 +72,7 @@ class Item:
 class FixTemplate:
     """One change. `start` and `goal` are the file's `from` and `to`; `expect` holds in a good run after it.
 
-    The change is offered unless `when` is FALSE.
+    The change is offered where `when` is TRUE and `unless` is not.
     """
 
     change: Template
@@ -84,6 +84,17 @@ class FixTemplate:
     if_not: Template | None = None
     expect: Ask | None = None
     when: Ask | None = None
+    unless: Ask | None = None
+
+    @property
+    def conditions(self) -> tuple[Ask, ...]:
+        """The questions that decide whether the change is offered."""
+        return tuple(ask for ask in (self.when, self.unless) if ask is not None)
+
+    def suits(self, answered: Mapping[str, bool | None]) -> bool:
+        """Whether it is offered to a run with these answers to its conditions, by their texts."""
+        wanted = self.when is None or answered.get(self.when.text) is True
+        return wanted and (self.unless is None or answered.get(self.unless.text) is not True)
 
 
 @dataclass(frozen=True)
@@ -135,7 +146,7 @@ class Rule:
     def asks(self) -> tuple[Ask, ...]:
         """Every question of its evidence and applicability, and of its fixes' conditions and promises."""
         judged = (self.applies_when, *(item.ask for item in self.evidence))
-        fixes = (ask for fix in self.fix for ask in (fix.when, fix.expect))
+        fixes = (ask for fix in self.fix for ask in (*fix.conditions, fix.expect))
         return tuple(ask for ask in (*judged, *fixes) if ask is not None)
 
     @property

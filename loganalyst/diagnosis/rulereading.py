@@ -62,6 +62,7 @@ class _Fix(Shape, frozen=True):
     if_not: Text = ""
     expect: Text = ""
     when: Text = ""
+    unless: Text = ""
 
 
 class _Expected(Shape, frozen=True):
@@ -353,7 +354,7 @@ def _item(reader: Reader, at: Keys, found: _Item) -> Item:
     return Item(**_shared(Item, found) | converted, if_true=true, if_false=false)
 
 
-_QUESTIONS = ("expect", "when")  # of a fix; its other fields are texts
+_QUESTIONS = ("expect", "when", "unless")  # of a fix; its other fields are texts
 
 
 def _fix(reader: Reader, at: Keys, found: _Fix) -> FixTemplate:

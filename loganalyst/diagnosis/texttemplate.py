@@ -13,6 +13,8 @@ MAX_DIGITS = 6  # numbers below a million show all their digits
 
 SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text": "value"}
 _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
+# ` spikes in total` after the number 1; no verb such as `takes`
+_PLURAL = re.compile(r"^( (?:evaluation|expert|line|path|point|spike|step|tensor|time|token|value))s\b")
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 MAX_PERCENT = 3.0  # shares above 300 % are shown as factors
 # Formats of a float that is a share of something, and what 0.4 and 7.6 are in them.
@@ -36,7 +38,23 @@ class Template:
         """The text with the values filled in; None if one of them is not known."""
         if any(values.get(name) is None for name in self.features):
             return None
-        return "".join(text + (show(values[name], spec) if name else "") for text, name, spec in self.parts)
+        shown, before = "", ""
+        for text, name, spec in self.parts:
+            value = show(values[name], spec) if name else ""
+            shown += _article(_counted(before, text), value) + value
+            before = value
+        return shown
+
+
+def _counted(value: str, text: str) -> str:
+    """The text after a value, with the singular after 1: `1 spike`."""
+    return _PLURAL.sub(r"\1", text) if value == "1" else text
+
+
+def _article(text: str, value: str) -> str:
+    """The text before a value, with `an` instead of `a` where the value is spoken with a vowel first: `an 8 % rise`."""
+    vowel = re.match(r"[aeioAEIO]|8|1[18](?![\d,])", value) is not None
+    return f"{text[:-2]}an " if vowel and re.search(r"\ba $", text) else text
 
 
 def template(text: str, declared: Mapping[str, Feature], where: str = "text") -> Template:

@@ -1,4 +1,8 @@
-"""Features of single and consecutive training losses that are far above the level around them."""
+"""Features of single and consecutive training losses that are far above the level around them.
+
+A stretch of high losses is some batches of the data if the loss is back at its level right after it; a disturbed model
+recovers step by step.
+"""
 
 import numpy as np
 import polars as pl
@@ -14,11 +18,14 @@ FEATURES = (
     Feature("train_loss_high_points", "int", "points", "most consecutive values after the first fifth that are far above their local level (losses that are never negative)", ROLE),
     Feature("train_loss_high_step", "int", "step", "step of the first of these values", ROLE),
     Feature("train_loss_high_ratio", "float", "ratio", "median of these values, divided by their local level", ROLE),
+    Feature("train_loss_high_returned", "bool", "", "these values are an exception far beyond the noise, and the loss was back at its level right after them (losses that are finite and many)", ROLE),
 )  # fmt: skip
 MIN_POINTS = 30
+MIN_MANY_POINTS = 200  # losses; a stretch is an exception only among many
 MIN_HALF = 10  # points on each side of a value that give its local level
 HALF_SHARE = 40  # of a longer curve, each side is this part of the points
 MIN_LEVEL = 0.05  # of the first level: lower levels count as that much
+BEFORE, AFTER = 20, 5  # losses that show the level before a stretch, and the return to it
 
 
 def compute(context: Context) -> Computed:
@@ -31,13 +38,18 @@ def compute(context: Context) -> Computed:
             return {}
         start, ratios = _relative(x, first, context.quantum(curve))
         top = int(np.argmax(ratios))
-        at, points = _longest(ratios > feature_limit("loss_far_above_level"))
+        starts, ends = _stretches(ratios > feature_limit("loss_far_above_level"))
+        longest = int(np.argmax(ends - starts)) if starts.size else None
+        at, end = (int(starts[longest]), int(ends[longest])) if longest is not None else (0, 0)
         witness = witness_at(curve, int(finite[start + at]))
         return {
             "train_loss_late_spike_ratio": (float(ratios[top]), witness_at(curve, int(finite[start + top]))),
-            "train_loss_high_points": (points, witness),
-            "train_loss_high_step": (witness.step, witness) if points else None,
-            "train_loss_high_ratio": (median(ratios[at : at + points]), witness) if points else None,
+            "train_loss_high_points": (end - at, witness),
+            "train_loss_high_step": (witness.step, witness) if end else None,
+            "train_loss_high_ratio": (median(ratios[at:end]), witness) if end else None,
+            "train_loss_high_returned": (_exception(ratios, starts, ends) and _returned(x, start + at, start + end))
+            if finite.size == curve.values.size >= MIN_MANY_POINTS
+            else None,
         }
     return {}
 
@@ -55,9 +67,24 @@ def _relative(x: NDArray[np.float64], first: float, step: float) -> tuple[int, N
     return after + half, (x[after + half : -half] - step / 2) / np.maximum(local + step / 2, MIN_LEVEL * first)
 
 
-def _longest(high: NDArray[np.bool_]) -> tuple[int, int]:
-    """Position and length of the longest unbroken run of true values; the first of equals."""
+def _stretches(high: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and end positions of the unbroken runs of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], high, [False])).astype(np.int8)))
-    starts, lengths = edges[::2], edges[1::2] - edges[::2]
-    longest = int(np.argmax(lengths)) if lengths.size else 0
-    return (int(starts[longest]), int(lengths[longest])) if lengths.size else (0, 0)
+    return edges[::2], edges[1::2]
+
+
+def _exception(ratios: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp]) -> bool:
+    """Whether the longest stretch is far beyond the noise, and few values are as high."""
+    long = ends - starts >= feature_limit("stretch_points")
+    if not 0 < long.sum() <= feature_limit("stretch_count"):
+        return False
+    longest = int(np.argmax(ends - starts))
+    noise = 1.4826 * median(np.abs(ratios - 1))  # of a normal distribution, from the median deviation
+    beyond = median(ratios[starts[longest] : ends[longest]]) > 1 + feature_limit("stretch_noise") * noise
+    return bool(beyond and (ends - starts).sum() <= feature_limit("stretch_share") * ratios.size)
+
+
+def _returned(x: NDArray[np.float64], start: int, end: int) -> bool:
+    """Whether the values right after a stretch are back at the level before it."""
+    limit = feature_limit("stretch_return") * median(x[max(start - BEFORE, 0) : start])
+    return x.size >= end + AFTER and median(x[end : end + AFTER]) <= limit

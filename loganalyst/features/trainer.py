@@ -11,6 +11,7 @@ FEATURES = (
     Feature("training_kind", "text", "", "The kind of training, such as pretraining, preference, reinforcement, adversarial or supervised", "points"),
     Feature("training_kind_probability", "float", "share", "How probable that kind is, from 0 to 1", "points"),
     Feature("lr_peak_usual", "text", "", "The peak rate beside the range that is usual with the trainer, or for a sure kind of training: low, usual or high; NULL where no range is known", "learning_rate"),
+    Feature("trainer_clip", "float", "norm", "The norm at which the trainer clips gradients where no setting says otherwise; NULL where it does not, or where that is not known", "points"),
 )
 # fmt: on
 
@@ -23,6 +24,7 @@ def compute(context: Context) -> Computed:
         "training_kind": kind.kind if kind else None,
         "training_kind_probability": kind.probability if kind else None,
         "lr_peak_usual": _against_usual(context),
+        "trainer_clip": trainer.clips if trainer else None,
     }
 
 

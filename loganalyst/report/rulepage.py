@@ -9,6 +9,7 @@ __all__ = ["render"]
 
 FIX_LINES = (
     ("Only if", "when"),
+    ("Unless", "unless"),
     ("What it will change", "expected_impact"),
     ("How to verify", "verify"),
     ("Without these values", "otherwise"),

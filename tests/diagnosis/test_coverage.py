@@ -8,7 +8,6 @@ FEWEST_RULES, FEWEST_RIVALS = 95, 3
 # symptoms with fewer rivals, and why; all others have three at least, which their evidence has to separate
 FEW = {
     "one-term-is-all": "a total that one term makes up has a wrong weight, or nothing learns at all",
-    "loss-excursion": "a loss that returns at once to its level shows that the weights were sound",
     "pretrained-worse-than-guessing": "the weights were sound before, so the ids or the embedding are wrong",
     "averaged-weights-apart": "the trained weights are sound, so the average is the matter",
     "sawtooth": "only the order of the data repeats with the passes",

@@ -30,6 +30,23 @@ def test_values_are_filled_in(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "values", "shown"),
+    [
+        ("follows a {metric} law", {"metric": "exponential"}, "follows an exponential law"),
+        ("follows a {metric} law", {"metric": "power"}, "follows a power law"),
+        ("a {share:.0%} rise", {"share": 0.08}, "an 8 % rise"),
+        ("a {share:.0%} rise", {"share": 0.18}, "an 18 % rise"),
+        ("a {share:.0%} rise", {"share": 1.1}, "a 110 % rise"),
+        ("data {metric}", {"metric": "a"}, "data a"),
+        ("has {step} spikes", {"step": 1}, "has 1 spike"),
+        ("has {step} spikes", {"step": 11}, "has 11 spikes"),
+    ],
+)
+def test_articles_and_numbers_agree_with_the_values(text: str, values: dict[str, FeatureValue], shown: str) -> None:
+    assert template(text, DECLARED).render(values) == shown
+
+
+@pytest.mark.parametrize(
     ("form", "value", "shown"),
     [
         ("above", 3.0, "300 % above"),

@@ -10,6 +10,7 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
+LOSSES = [2.0, 1.5, 1.2, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,26 @@ def test_without_a_held_out_loss_nothing_is_known(features_of: FeaturesOf) -> No
 
 def test_compute_gives_all_features(context_of: Callable[..., Context]) -> None:
     """Each declared feature has a value."""
-    found = heldoutrise.compute(context_of({"val_loss": [2.0, 1.0, 0.5]}))
+    found = heldoutrise.compute(context_of({"val_loss": LOSSES, "val_acc": np.linspace(0.1, 0.9, 10).tolist()}))
 
     assert set(found) == {f.name for f in heldoutrise.FEATURES}
+
+
+@pytest.mark.parametrize(
+    ("scores", "risen"),
+    [
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.6, 0.6, 0.6], True),
+        ([0.1, 0.2, 0.3, 0.4, 0.4, 0.3, 0.3, 0.3, 0.3, 0.3], False),
+    ],
+)
+def test_a_score_may_rise_while_the_loss_does(features_of: FeaturesOf, scores: list[float], risen: bool) -> None:
+    row = features_of({"loss": np.linspace(2, 0.1, 10).tolist(), "val_loss": LOSSES, "val_acc": scores}).values
+
+    assert row["val_score_rose_since_loss_best"] is risen
+    assert row["val_score_risen_metric"] == ("val_acc" if risen else None)
+
+
+def test_without_a_score_nothing_is_known_of_it(features_of: FeaturesOf) -> None:
+    row = features_of({"loss": np.linspace(2, 0.1, 10).tolist(), "val_loss": LOSSES}).values
+
+    assert (row["val_score_rose_since_loss_best"], row["val_score_risen_metric"]) == (None, None)

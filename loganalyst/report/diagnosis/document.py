@@ -4,7 +4,7 @@ Every text of a document is one clean line. Log text and metric names are untrus
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -354,13 +354,15 @@ def _event(event: TimelineEvent) -> str:
     return event.text + (f" at step {step(event.step)}" if event.step is not None else "")
 
 
-def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
+def _ordered(evidence: Sequence[Evidence]) -> list[Evidence]:
     """Supporting evidence, then contradicting, then unknown; within each, direct evidence first, then by weight.
 
-    The same words appear once. An item that does not hold and did not count is left out.
+    The same words appear once. An item that does not hold and did not count is left out, and so is one that states the
+    same fact as a stronger item of its group.
     """
     rank = {True: 0, False: 1, None: 2}
-    counted = [e for e in evidence if e.text and (e.holds is not False or e.weight)]
+    stated = {e.group for e in evidence if e.holds and e.weight}
+    counted = [e for e in evidence if e.text and (e.weight or e.holds is None or (e.holds and e.group not in stated))]
     ranked = sorted(counted, key=lambda e: (rank[_supports(e)], e.kind != "direct", -abs(e.weight)))
     once = list({(_supports(e), e.text): e for e in reversed(ranked)}.values())[::-1]
     return [e for e in once if not any(e.text in o.text and o is not e and _supports(o) is _supports(e) for o in once)]
