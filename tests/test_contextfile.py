@@ -85,7 +85,7 @@ def test_an_empty_object_says_nothing(tmp_path: Path) -> None:
         ),
         (
             '{"constraints": {"max_analysis_time": -3}}',
-            "1: max_analysis_time is -3; a number of seconds above 0, or a time such as '5 minutes'",
+            "1: max_analysis_time is -3.0; a number of seconds above 0, or a time such as '5 minutes'",
         ),
         ('{"artifacts":\n{"training_log": "x"}}', "2: unknown key 'training_log'; did you mean 'training_logs'?"),
         ('{"output_format": "jsn"}', "1: output_format is 'jsn'; did you mean 'json'?"),
