@@ -268,7 +268,8 @@ def healthy_places(
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
     """Diagnose each path with the `options` of `diagnose`.
 
-    A run directory followed by job logs is one run, and so is any run followed by accounting files, unless `separate`.
+    A run directory followed by job logs is one run, and so is any run followed by accounting files, or by files that
+    the `case` names as parts of one training, unless `separate`.
     A path that cannot be read, or whose loganalyst.yaml is not valid, gets a diagnosis of status `unreadable`; the
     others go on. Raises SourceError or RuleError for a missing `config` or folder of `rules`, and for a `config` that
     is not valid.
@@ -278,10 +279,11 @@ def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: 
             raise RuleError(folder, "is no folder", "--rules takes a folder with rules of your own")
     if options.get("config"):
         settings.find(Path(), options["config"])
+    case = options.get("case") or Case()
     groups: list[tuple[Path, list[Path]]] = []
     for path in paths:
         joins = os.path.isfile(path) and groups and not separate
-        if joins and (os.path.isdir(groups[-1][0]) or accounting(path)):
+        if joins and (os.path.isdir(groups[-1][0]) or path in case.one_training or accounting(path)):
             groups[-1][1].append(path)
         else:
             groups.append((path, []))

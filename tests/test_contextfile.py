@@ -76,16 +76,21 @@ def test_an_empty_object_says_nothing(tmp_path: Path) -> None:
         ('{"symptoms": [1]}', "1: an entry of symptoms is 1; a text is needed"),
         ('{"artifacts": {"runs": {}}}', "1: runs is {}; a text or a list of texts is needed"),
         (
-            '{"constraints": {"max_analysis_time": "1h"}}',
-            "1: max_analysis_time is '1h'; a number of seconds above 0",
+            '{"constraints": {"max_analysis_time": "1 day"}}',
+            "1: max_analysis_time is '1 day'; a number of seconds above 0, or a time such as '5 minutes'",
         ),
         (
             '{"constraints": {"max_analysis_time": true}}',
-            "1: max_analysis_time is True; a number of seconds above 0",
+            "1: max_analysis_time is True; a number of seconds above 0, or a time such as '5 minutes'",
         ),
+        (
+            '{"constraints": {"max_analysis_time": -3}}',
+            "1: max_analysis_time is -3.0; a number of seconds above 0, or a time such as '5 minutes'",
+        ),
+        ('{"artifacts":\n{"training_log": "x"}}', "2: unknown key 'training_log'; did you mean 'training_logs'?"),
         ('{"output_format": "jsn"}', "1: output_format is 'jsn'; did you mean 'json'?"),
         ('{"symptoms": [], "symptoms": []}', "1: key 'symptoms' stands twice"),
-        ("[]", "1: found list; a mapping with artifacts, symptoms, constraints, output_format is needed"),
+        ("[]", "1: found list; a mapping with task, artifacts, symptoms, constraints, output_format is needed"),
     ],
 )
 def test_an_invalid_file_is_reported_with_its_line(tmp_path: Path, text: str, said: str) -> None:
@@ -96,6 +101,49 @@ def test_an_invalid_file_is_reported_with_its_line(tmp_path: Path, text: str, sa
         read(path)
 
     assert str(error.value) == f"{path}:{said}"
+
+
+@pytest.mark.parametrize(
+    ("time", "seconds"),
+    [(30, 30.0), ("30", 30.0), ("5 minutes", 300.0), ("90s", 90.0), ("1.5 h", 5400.0), ("2 min", 120.0)],
+)
+def test_a_time_has_a_unit_or_is_in_seconds(tmp_path: Path, time: object, seconds: float) -> None:
+    """Seconds, minutes and hours, written out or short."""
+    assert read(write(tmp_path, {"constraints": {"max_analysis_time": time}})).seconds == seconds
+
+
+PACKAGE = {  # as agents hand it over
+    "task": "Diagnose training failure",
+    "artifacts": {
+        "training_logs": "logs.txt",
+        "loss_curves": "losses.csv",
+        "model_code": ["model.py", "trainer.py"],
+        "error_messages": ["error1.txt"],
+        "config": "config.yaml",
+    },
+    "symptoms": ["Loss diverged at epoch 7", "Gradient norm exploded"],
+    "constraints": {"max_analysis_time": "5 minutes", "output_format": "structured_diagnosis"},
+}
+
+
+def test_the_package_of_an_agent_is_one_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Curves, logs and errors that belong to one training give one diagnosis, as JSON."""
+    rows = [f"{i},{2.0 / (1 + i / 50)}" for i in range(300)] + [f"{i},nan" for i in range(300, 320)]
+    (tmp_path / "losses.csv").write_text("step,loss\n" + "\n".join(rows) + "\n")
+    (tmp_path / "logs.txt").write_text("".join(f"step {i} | lr 0.5\n" for i in range(0, 320, 20)))
+    (tmp_path / "error1.txt").write_text("Traceback (most recent call last):\nValueError: loss is NaN\n")
+    (tmp_path / "model.py").write_text("lr = 0.5\n")
+    (tmp_path / "config.yaml").write_text("lr: 0.5\n")
+    with pytest.raises(SystemExit):
+        main(["diagnose", "--context", str(write(tmp_path, PACKAGE)), "--exit-zero"])
+    out, err = capsys.readouterr()
+    data = json.loads(out)
+
+    assert [s["path"] for s in data["run"]["sources"] if s["format"]] == ["losses.csv", "logs.txt", "error1.txt"]
+    assert data["run"]["path"] == str(tmp_path / "losses.csv")
+    assert data["symptoms"][0]["id"] == "nan-loss"
+    assert "model_code names" in err
+    assert err.count("which is not there") == 1
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
+from loganalyst.diagnosis.decidingscripts import deciding
 from loganalyst.diagnosis.fixplaces import cited
 from loganalyst.diagnosis.judgement import Judgement, diagnose
 from loganalyst.diagnosis.outlook import recommended
@@ -72,6 +73,7 @@ def _answered(found: Diagnosis, judged: Judgement, causes: Sequence[Cause], acce
     """The causes without those that the user accepted, and what follows from them."""
     kept = tuple(c for c in causes if c.id not in accepted)
     ignored = tuple(accepted[c.id] for c in causes if c.id in accepted)
+    seen = judged.symptoms if kept or not ignored else ()
     return replace(
         found,
         status=judged.status if kept or not ignored else "healthy",  # every cause is accepted
@@ -84,6 +86,7 @@ def _answered(found: Diagnosis, judged: Judgement, causes: Sequence[Cause], acce
         decide=judged.decide,
         rivals=judged.rivals,
         ignored_findings=ignored,
+        scripts=deciding(kept, [other.id for other in (*judged.alternatives, *judged.rivals)], seen),
         quick_fixes=quick_fixes(kept, judged.symptoms),
     )
 

@@ -1,7 +1,7 @@
 """The answer for a run: status, symptoms, ranked causes, and the causes that were considered and dropped."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import polars as pl
@@ -11,6 +11,8 @@ from loganalyst.diagnosis import advice, confidence, decidingevidence, healthyra
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
+from loganalyst.diagnosis.expectedbehaviour import expected
+from loganalyst.diagnosis.fixtemplates import templates
 from loganalyst.diagnosis.reportedsymptoms import answered, steering, understood
 from loganalyst.model import (
     OURS,
@@ -92,7 +94,7 @@ def _judgement(
     return Judgement(
         status=status,
         confidence=sure,
-        symptoms=tuple(symptom(catalogue.symptoms[s], answers) for s in seen),
+        symptoms=tuple(_observed(s, catalogue, answers) for s in seen),
         causes=tuple(_cause(j, catalogue, answers, judged, (measured or {}).get(j.rule.id, ())) for j in shown),
         alternatives=tuple(advice.alternative(j, answers, catalogue) for j in others.values()),
         ruled_out=tuple(advice.ruled_out(rest[id_], answers, catalogue) for id_ in rest if id_ in against),
@@ -187,6 +189,12 @@ def _unnamed(
     return 0.0
 
 
+def _observed(id_: str, catalogue: Catalogue, answers: Answers) -> Symptom:
+    """A symptom in words, with what a healthy run does in its place."""
+    found = symptom(catalogue.symptoms[id_], answers)
+    return replace(found, expected=expected(id_, catalogue.declared, answers.values))
+
+
 def _cause(
     judged: Judged,
     catalogue: Catalogue,
@@ -213,6 +221,7 @@ def _cause(
         mechanism=rule.mechanism,
         evidence=shown,
         fix=advice.fixes(rule, answers),
+        templates=templates(rule.id, answers.values),
         will_not_fix=rule.will_not_fix,
         side_effects=rule.side_effects,
         prevention=rule.prevention,

@@ -16,6 +16,7 @@ from loganalyst.thresholds import verdict_limit
 __all__ = ["Complaint", "answered", "meant", "steering", "understood"]
 
 MIN_SCORE_SHARE = 0.8  # of the best score, from which on another symptom is meant as well
+MIN_COVERAGE = 0.5  # of what a text says that a title must say as well
 MAX_MEANINGS = 3  # symptoms that one text may mean
 
 
@@ -60,10 +61,10 @@ def _by_title(text: str, known: Mapping[str, SymptomRule]) -> list[str]:
     words = {id_: distinguishing_words(f"{id_} {rule.title}") for id_, rule in known.items()}
     count = Counter(word for title in words.values() for word in title)
     # A word in every title ("loss") distinguishes nothing; the rarer a word, the more it weighs
-    asked = distinguishing_words(text)
-    scores = {id_: sum(math.log(len(words) / count[w]) for w in title & asked) for id_, title in words.items()}
+    weights = {word: math.log(len(words) / max(count[word], 1)) for word in distinguishing_words(text)}
+    scores = {id_: sum(weights[w] for w in title & weights.keys()) for id_, title in words.items()}
     best = max(scores.values(), default=0.0)
-    if best < math.log(max(len(words), 2)) / 2:
+    if best < max(math.log(max(len(words), 2)) / 2, MIN_COVERAGE * sum(weights.values())):
         return []
     close = [id_ for id_, score in scores.items() if score >= MIN_SCORE_SHARE * best]
     return sorted(close, key=lambda id_: -scores[id_])[:MAX_MEANINGS]

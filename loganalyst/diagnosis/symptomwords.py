@@ -13,7 +13,9 @@ SYNONYMS = {
     "blew": "blows", "rose": "rises", "fell": "falls", "drops": "falls", "goes": "go", "went": "go", "stuck": "stuck",
     "periodically": "periodic", "regularly": "every", "each": "every", "decreases": "falls", "decrease": "falls",
     "decreasing": "falls", "improves": "better", "improve": "better", "improving": "better", "bumps": "spike",
-    "tokens": "token",
+    "tokens": "token", "increases": "rises", "increase": "rises", "increasing": "rises", "increased": "rises",
+    "identical": "same", "predicts": "output", "outputs": "output", "generates": "output", "converging": "converge",
+    "classes": "class", "garbage": "gibberish", "nonsense": "gibberish",
 }  # fmt: skip
 # Words of titles that distinguish no symptoms
 COMMON_WORDS = (
@@ -74,14 +76,16 @@ def all_words(text: str) -> frozenset[str]:
 
 
 def _without_number(found: re.Match[str]) -> str:
-    """A blank for a number; a word that begins with digits, such as `5kg`, stays."""
+    """A blank for a number, `zero` for a 0; a word that begins with digits, such as `5kg`, stays."""
     behind = found.string[found.end() : found.end() + 1]
-    return found[0] if found[1] not in _ENDINGS or behind.isalnum() or behind == "_" else " "
+    if found[1] not in _ENDINGS or behind.isalnum() or behind == "_":
+        return found[0]
+    return " zero " if found[0].rstrip(",._") in ("0", "0.0") else " "
 
 
 def distinguishing_words(text: str) -> frozenset[str]:
-    """The stems of a text's words, without common words."""
-    return all_words(text) - _COMMON_STEMS
+    """The stems of a text's words, without common words and without places such as `at epoch 7`."""
+    return all_words(_AFTER.sub(" ", _BEFORE.sub(" ", text))) - _COMMON_STEMS
 
 
 def _stems(words: Iterable[str]) -> Iterable[str]:

@@ -51,6 +51,16 @@ class Fix(Short):
 
 
 @dataclass(frozen=True, repr=False)
+class CodeTemplate(Short):
+    """Code for a fix, in a `framework`: pytorch, transformers or lightning."""
+
+    id: str
+    title: str
+    framework: str
+    code: str
+
+
+@dataclass(frozen=True, repr=False)
 class Decider(Short):
     """What would settle an unsure answer.
 
@@ -70,7 +80,8 @@ class Cause(Short):
 
     `ended_run`: the words of a log or of the scheduler make it likely, in a failed run; such causes come first.
     `family` is the family of its rule: the part of training that it concerns. `origin` is OURS, or the file of the
-    user's rule or pattern. `limits` are the reasons for which its confidence is limited.
+    user's rule or pattern. `limits` are the reasons for which its confidence is limited. `templates` are code for its
+    fixes.
     """
 
     id: str
@@ -102,6 +113,7 @@ class Cause(Short):
     family: str = ""
     origin: str = OURS
     limits: tuple[str, ...] = ()
+    templates: tuple[CodeTemplate, ...] = ()
 
     def _repr_html_(self) -> str:
         """The cause as a notebook shows it."""
@@ -128,13 +140,22 @@ class QuickFix(Short):
 
 @dataclass(frozen=True, repr=False)
 class Symptom(Short):
-    """Something that is visibly wrong, before any cause."""
+    """Something that is visibly wrong, before any cause. `expected` says what a healthy run does in its place."""
 
     id: str
     title: str
     metric: str | None
     step: int | None
     text: str
+    expected: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class DecidingScript(Short):
+    """A diagnostic script that would decide an unsure diagnosis: its `name`, and what it `answers`."""
+
+    name: str
+    answers: str
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import polars as pl
 
 from loganalyst.model.baseline import Baseline
-from loganalyst.model.causes import Alternative, Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
+from loganalyst.model.causes import (
+    Alternative,
+    Cause,
+    Decider,
+    DecidingScript,
+    Note,
+    QuickFix,
+    Rival,
+    RuledOut,
+    Symptom,
+)
 from loganalyst.model.features import Features
 from loganalyst.model.restarts import Restart
 from loganalyst.model.run import Run, SettingsFile
@@ -125,7 +135,7 @@ class Diagnosis(Short):
     0.70). `trainer` is the title of the recognised trainer, `training_kind` the kind of training if something suggests
     one. `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
     folders that took effect, `settings_ignored` those that did not, because they came with the run. `restart` is the
-    verdict on a restart of a run that was broken off.
+    verdict on a restart of a run that was broken off. `scripts` are diagnostic scripts that would settle an unsure answer.
 
     >>> import loganalyst as la
     >>> la.diagnose("fixtures/runs/nan-lr")
@@ -164,6 +174,7 @@ class Diagnosis(Short):
     trainer: str | None = None
     training_kind: TrainingKind | None = None
     restart: Restart | None = None
+    scripts: tuple[DecidingScript, ...] = ()
 
     def __repr__(self) -> str:
         from loganalyst.report import prompt

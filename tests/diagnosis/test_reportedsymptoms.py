@@ -206,3 +206,33 @@ def test_every_phrase_means_its_symptom() -> None:
     wrong = {(phrase, id_) for id_, r in known.items() for phrase in r.told if id_ not in meant(phrase, known)}
 
     assert wrong == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("NaN loss after 500 steps", ["nan-loss"]),
+        ("loss plateaus at 0.45 and won't decrease", ["plateau", "stuck-loss"]),
+        ("exploding gradients in the policy network", ["exploding-gradients"]),
+        ("mode collapse — all outputs are identical", ["representations-alike", "text-repeats", "samples-alike"]),
+        ("reward not increasing after 1M steps", ["reward-flat"]),
+        ("loss spikes every ~1000 steps", ["loss-spikes", "periodic-spikes"]),
+        ("Why is my loss diverging?", ["divergence"]),
+        ("Model outputs are all the same token", ["text-repeats"]),
+        ("failed at epoch 7", ["failed", "ended-badly"]),
+        ("Mode collapse to single token", ["text-repeats", "samples-alike", "discriminator-wins"]),
+        ("Why are gradients exploding/vanishing?", ["exploding-gradients", "vanishing-gradients"]),
+        ("Model not learning anything", ["stuck-loss", "nothing-improved"]),
+        ("Model only outputs colons (::::) regardless of input", ["text-repeats"]),
+        ("the loss is 0", ["loss-zero"]),
+        ("the loss oscillates", ["swings-wildly"]),
+        ("the policy collapsed", ["reward-lost", "entropy-gone"]),
+        ("it always predicts one class", ["score-at-chance", "class-left-behind"]),
+        ("training stopped at epoch 7", []),
+        ("debug my training run", []),
+        ("hyperparameter tuning produces inconsistent results", []),
+    ],
+)
+def test_what_people_say_is_understood(text: str, ids: list[str]) -> None:
+    """A text that shares a word or a place with a title alone means nothing."""
+    assert meant(text, pipeline.catalogue().symptoms) == ids

@@ -1,0 +1,35 @@
+"""What a healthy run does in place of a symptom (`rules/expected.yaml`), with the values of the run."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated
+
+from loganalyst.diagnosis.texttemplate import Template, template
+from loganalyst.model import Feature, FeatureValue
+from loganalyst.rulefiles import needed, ours
+
+__all__ = ["expected", "texts"]
+
+FILE = "expected.yaml"
+_Texts = Annotated[str | tuple[str, ...], needed("a text or a list of texts is needed")]
+
+
+@cache
+def texts() -> Mapping[str, tuple[str, ...]]:
+    """The texts by the id of their symptom."""
+    found = ours(FILE, dict[str, _Texts])
+    return {id_: (said,) if isinstance(said, str) else said for id_, said in found.items()}
+
+
+def expected(id_: str, declared: Mapping[str, Feature], values: Mapping[str, FeatureValue]) -> str:
+    """The first text for the symptom `id_` whose values are known; empty if there is none.
+
+    >>> expected("gone-silent", {}, {})
+    'the log goes on until the run ends'
+    """
+    said = (_checked(text, id_, declared).render(values) for text in texts().get(id_, ()))
+    return next(filter(None, said), "")
+
+
+def _checked(text: str, id_: str, declared: Mapping[str, Feature]) -> Template:
+    return template(text, declared, f"{FILE}: {id_}")

@@ -1,0 +1,60 @@
+"""Code for the fixes of a cause (`rules/fixtemplates.yaml`), in the framework that trained the run."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from loganalyst.model import CodeTemplate, FeatureValue
+from loganalyst.rulefiles import Shape, Text, Texts, needed, ours
+
+__all__ = ["FRAMEWORKS", "framework", "known", "templates"]
+
+Framework: TypeAlias = Literal["pytorch", "transformers", "lightning"]
+FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
+OF_TRAINERS: Mapping[str, Framework] = {  # beginnings of the ids of trainers
+    "hf-trainer": "transformers",
+    "trl-": "transformers",
+    "axolotl": "transformers",
+    "llama-factory": "transformers",
+    "sentence-transformers": "transformers",
+    "lightning": "lightning",
+}
+MAX_TEMPLATES = 2
+Code = Annotated[dict[Framework, Text], needed("a mapping of frameworks to code", min_length=1)]
+
+
+class Entry(Shape, frozen=True):
+    """A template: the `causes` that it mends, its `code` by framework, and code that `check`s it."""
+
+    title: Text
+    causes: Texts
+    code: Code
+    check: Code
+
+
+@cache
+def known() -> Mapping[str, Entry]:
+    """The entries by id, the more general ones first."""
+    return ours("fixtemplates.yaml", dict[str, Entry])
+
+
+def framework(values: Mapping[str, FeatureValue]) -> Framework:
+    """The framework of the run by its trainer.
+
+    >>> framework({"trainer": "trl-sft"}), framework({})
+    ('transformers', 'pytorch')
+    """
+    trainer = str(values.get("trainer") or "")
+    return next((found for start, found in OF_TRAINERS.items() if trainer.startswith(start)), "pytorch")
+
+
+def templates(cause: str, values: Mapping[str, FeatureValue]) -> tuple[CodeTemplate, ...]:
+    """The templates for a rule, most particular first: one that mends fewer causes is nearer to its fix."""
+    wanted = framework(values)
+    fitting = sorted((len(e.causes), id_) for id_, e in known().items() if cause in e.causes)
+    return tuple(_template(id_, known()[id_], wanted) for _, id_ in fitting[:MAX_TEMPLATES])
+
+
+def _template(id_: str, entry: Entry, wanted: Framework) -> CodeTemplate:
+    found = wanted if wanted in entry.code else "pytorch"
+    return CodeTemplate(id_, entry.title, found, entry.code[found])
