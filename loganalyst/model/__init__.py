@@ -21,6 +21,15 @@ from loganalyst.model.causes import (
     Told,
     Verdict,
 )
+from loganalyst.model.checks import (
+    CheckedSetting,
+    MissingSetting,
+    Publication,
+    SettingFinding,
+    SettingsCheck,
+    SettingSeverity,
+    UsualSetting,
+)
 from loganalyst.model.diagnosis import Diagnosis, Excerpt, Onset, SessionSummary, Status, TimelineEvent
 from loganalyst.model.features import Feature, Features, FeatureValue, HealthyPlace, Witness
 from loganalyst.model.inspection import (
@@ -65,6 +74,7 @@ __all__ = [
     "CauseCheck",
     "Change",
     "ChangePoint",
+    "CheckedSetting",
     "CheckpointChange",
     "CheckpointScan",
     "Curve",
@@ -89,12 +99,14 @@ __all__ = [
     "Lesson",
     "Measured",
     "Metric",
+    "MissingSetting",
     "ModuleShare",
     "Note",
     "Onset",
     "OptimizerScan",
     "Parted",
     "Place",
+    "Publication",
     "QuickFix",
     "Replay",
     "ReplayEnd",
@@ -107,6 +119,9 @@ __all__ = [
     "RunEnd",
     "RunStatus",
     "SessionSummary",
+    "SettingFinding",
+    "SettingSeverity",
+    "SettingsCheck",
     "SettingsFile",
     "Source",
     "Status",
@@ -123,6 +138,7 @@ __all__ = [
     "TrainingKind",
     "TrainingKindName",
     "Truth",
+    "UsualSetting",
     "Verdict",
     "Verification",
     "VerifyOutcome",
