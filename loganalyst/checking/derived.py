@@ -27,7 +27,7 @@ DERIVED = (
     Feature("tokens_planned", "float", "tokens", "tokens that the run trains on", _D),
     Feature("tokens_per_parameter", "float", "tokens", "training tokens for each parameter", _D),
     Feature("data_passes", "float", "passes", "passes over the training data", _D),
-    Feature("warmup_share", "float", "share", "warm-up as a share of the run (0 = none)", _D),
+    Feature("warmup_share", "float", "share", "warm-up as a share of the run", _D),
     Feature("schedule_share", "float", "ratio", "length of the schedule divided by the length of the run", _D),
     Feature("adapter_scale", "float", "ratio", "factor on the output of an adapter: alpha divided by the rank", _D),
     Feature("adapter_target_count", "int", "modules", "kinds of modules that have an adapter", _D),
@@ -45,7 +45,9 @@ WORKED_OUT_FROM: Mapping[str, tuple[str, ...]] = {
     "precision_kind": ("fp16_on", "bf16_on", "precision_name"),
     "model_size": ("size_stated",),
     "batch_total": ("batch_global", "batch_per_device", "batch_plain"),
-    "data_passes": ("epochs_planned",),
+    "tokens_per_update": ("batch_plain", "sequence_length"),
+    "tokens_per_parameter": ("size_stated", "sequence_length", "tokens_stated"),
+    "data_passes": ("epochs_planned", "dataset_tokens"),
     "warmup_share": ("warmup_ratio", "warmup_steps", "warmup_epochs"),
     "schedule_share": ("schedule_total",),
     "adapter_scale": ("adapter_alpha",),
@@ -55,6 +57,7 @@ WORKED_OUT_FROM: Mapping[str, tuple[str, ...]] = {
     "length_ratio": ("sequence_length",),
 }
 _LANGUAGE_KINDS = ("pretraining", "fine-tuning", "preference", "verifiable-rewards")
+_OWN_DATA = ("reinforcement", "verifiable-rewards")  # kinds whose epochs are passes over samples of their own
 _UNKNOWN = "unknown"
 _NUMBER = re.compile(r"[0-9.]+(?:e-?[0-9]+)?")  # each number of `(0.9, 0.95)`
 _TOKENS_FROM = 32_768  # a global batch of so many is counted in tokens, as in nanoGPT's `total_batch_size`
@@ -129,7 +132,7 @@ def _precision(known: Known) -> str | None:
 def _model(known: Known) -> dict[str, FeatureValue]:
     stated = known.number("size_stated") or known.number("config_parameters")
     sizes = _sizes(known)
-    size = stated or (sizes.parameters if sizes else None) or named(known.text("base_model"))
+    size = stated or (sizes.parameters if sizes else None) or named(known.text("base_model") or known.text("model_named"))
     share = sizes.embedding / max(size, sizes.embedding) if sizes and size else known.number("embedding_parameter_share")
     return {"model_size": size, "embedding_share": share}
 
@@ -160,12 +163,14 @@ def _batch(known: Known) -> dict[str, FeatureValue]:
 
 
 def _length(known: Known) -> dict[str, FeatureValue]:
-    steps, each = known.number("run_planned_steps"), known.number("tokens_per_update")
+    steps, each = known.number("steps_planned"), known.number("tokens_per_update")
     tokens = known.number("tokens_stated") or (steps * each if steps and each else None)
     size, data = known.number("model_size"), known.number("dataset_tokens")
     epochs = known.number("epochs_planned")
     planned = epochs if epochs and epochs < _MAX_EPOCHS and steps is None else None  # a plan in steps comes first
     passes = known.number("run_epochs") or planned or (tokens / data if tokens and data else None)
+    if known.text("kind") in _OWN_DATA:
+        passes = None
     return {
         "tokens_planned": tokens,
         "tokens_per_parameter": tokens / size if tokens and size else None,
@@ -175,7 +180,7 @@ def _length(known: Known) -> dict[str, FeatureValue]:
 
 def _warmup(known: Known) -> dict[str, FeatureValue]:
     steps, ratio, epochs = (known.at_least_zero(f"warmup_{name}") for name in ("steps", "ratio", "epochs"))
-    plan, passes = known.number("run_planned_steps"), known.number("epochs_planned")
+    plan, passes = known.number("steps_planned"), known.number("epochs_planned")
     shares = [
         ratio,
         steps if steps is not None and steps < 1 else None if not plan or steps is None else steps / plan,

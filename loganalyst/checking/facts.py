@@ -12,6 +12,8 @@ from loganalyst.model import CheckedSetting, Diagnosis, FeatureValue
 
 # rows of a config that are no settings of a training: environments, and what a tracker notes about the machine
 _OTHERS = r"(?i)^(?:env\.|SLURM_|_wandb\.|all_results\.|train_results\.|eval_results\.|hydra\.)"
+# settings of an evaluation: `eval.max_iters`, `val_dataloader.batch_size`; not `eval_steps`
+_OF_HELD_OUT = r"(?i)(?:^|\.)(?:[a-z]+_)?(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:_[a-z_]+)?\."
 _MACHINE = ("wandb-metadata.json",)
 
 
@@ -40,10 +42,9 @@ def known_facts(found: Diagnosis) -> Facts:
     """The facts of a run that was diagnosed."""
     own, wanted = settings_of(found.run.config), looked_up()
     keys = ConfigKeys(own)
-    hits = {name: hit for name, setting in wanted.items() if (hit := keys.find(setting.keys, setting.type)) is not None}
-    values = {name: _value(hit[0], wanted[name]) for name, hit in hits.items()}
-    places = {name: hit[1] for name, hit in hits.items()}
-    values = {**found.features.values, **dict.fromkeys(wanted), **values}
+    hits = {name: hit for name, setting in wanted.items() if (hit := _found(keys, setting)) is not None}
+    places = {name: place for name, (_, place) in hits.items()}
+    values = {**found.features.values, **dict.fromkeys(wanted), **{name: value for name, (value, _) in hits.items()}}
     kind = found.training_kind
     worked_out = derive(
         values,
@@ -60,13 +61,18 @@ def known_facts(found: Diagnosis) -> Facts:
 
 def settings_of(config: pl.DataFrame) -> pl.DataFrame:
     """The `config` rows that are settings of the training."""
-    others = pl.col("key").str.contains(_OTHERS) | pl.col("origin").is_in(_MACHINE).fill_null(value=False)
+    others = pl.col("key").str.contains(_OTHERS) | pl.col("key").str.contains(_OF_HELD_OUT) | pl.col("origin").is_in(_MACHINE).fill_null(value=False)
     return config.filter(~others)
 
 
-def _value(value: FeatureValue, setting: LookedUp) -> FeatureValue:
-    """The value; of a text with `words`, the first of these names that has one of its words."""
+def _found(keys: ConfigKeys, setting: LookedUp) -> tuple[FeatureValue, Setting] | None:
+    """The value of a setting and its place. With `words`, the first key counts whose text has one of them."""
     if not setting.words:
-        return value
-    text = str(value).lower()
-    return next((name for name, words in setting.words.items() if any(word in text for word in words)), None)
+        return keys.find(setting.keys, setting.type)
+    for key in setting.keys:
+        hit = keys.find([key], setting.type)
+        text = "" if hit is None else str(hit[0]).lower()
+        named = next((name for name, words in setting.words.items() if any(word in text for word in words)), None)
+        if hit is not None and named is not None:
+            return named, hit[1]
+    return None

@@ -6,10 +6,10 @@ from typing import Literal
 
 import polars as pl
 
+from loganalyst.checking.derived import WORKED_OUT_FROM
 from loganalyst.checking.facts import Facts, known_facts
 from loganalyst.checking.topics import Check, Topic, facts, looked_up, topics
 from loganalyst.diagnosis.rulesql import Ask, schema
-from loganalyst.diagnosis.texttemplate import show
 from loganalyst.model import (
     CheckedSetting,
     Diagnosis,
@@ -19,6 +19,7 @@ from loganalyst.model import (
     SettingsCheck,
     SettingSeverity,
     UsualSetting,
+    amount,
 )
 
 ORDER: tuple[SettingSeverity, ...] = ("wrong", "unusual", "record")
@@ -27,6 +28,7 @@ DESCRIBING = (
     "model_size", "embedding_share", "adapters", "base_model", "optimizer_family", "learning_rate", "batch_total",
     "tokens_per_update", "tokens_planned", "tokens_per_parameter", "data_passes", "warmup_share", "precision_kind",
 )  # fmt: skip
+EXPECTED = ("learning_rate", "optimizer_family", "batch_total", "warmup_share", "seed")  # of each training
 MAX_KEYS = 4  # names of a missing setting that are listed
 
 Answer = Literal["wrong", "unusual", "record", "usual", "silent"]
@@ -122,23 +124,13 @@ def _ranged(one: Check, setting: CheckedSetting) -> tuple[str, str]:
     """What was found beside the usual range, and what follows from it."""
     value = setting.value if isinstance(setting.value, (int, float)) else 0.0
     low = bool(one.usual) and value < one.usual[0]  # type: ignore[index]
-    return f"{setting.key or setting.meaning} is {amount(float(value))}", one.low if low else one.high
+    name = setting.key if setting.key and setting.name in looked_up() else setting.meaning
+    return f"{name} is {amount(float(value))}", one.low if low else one.high
 
 
 def usual_range(one: Check) -> str:
     """The usual range of a check in words: `1e-5 to 1e-3`."""
     return one.usually or (" to ".join(map(amount, one.usual)) if one.usual else "")
-
-
-def amount(value: float) -> str:
-    """A number as people write settings: `3e-4`, `0.95`, `2,000`.
-
-    >>> amount(0.0003), amount(0.95), amount(2000.0), amount(1.5e-05), amount(3e9)
-    ('3e-4', '0.95', '2,000', '1.5e-5', '3e9')
-    """
-    if float(value).is_integer() and abs(value) < 1e7:
-        return f"{value:,.0f}"
-    return show(value, ".4g") if 1e-3 <= abs(value) < 1e7 else show(value, ".3g").replace("e+", "e").replace("e0", "e")
 
 
 def _usual(judged: Judged, known: Facts) -> UsualSetting:
@@ -147,13 +139,18 @@ def _usual(judged: Judged, known: Facts) -> UsualSetting:
 
 
 def _missing(judged: Sequence[Judged], known: Facts) -> Iterator[MissingSetting]:
-    """The settings that checks asked about and did not find, and those that most configs have."""
-    asked = dict.fromkeys(name for one in judged if one.open for name in one.check.names)
-    expected = dict.fromkeys(name for name, setting in looked_up().items() if setting.expected)
-    for name in {**expected, **asked}:
+    """The settings that checks for this kind of run asked about and did not find, and those that most configs have."""
+    asked = dict.fromkeys(one.check.of for one in judged if one.open and one.check.of and one.check.when)
+    for name in {**dict.fromkeys(EXPECTED), **asked}:
         if known.values.get(name) is None:
-            setting = looked_up().get(name)
-            yield MissingSetting(name, facts()[name].meaning, setting.keys[:MAX_KEYS] if setting else ())
+            yield MissingSetting(name, facts()[name].meaning, _keys(name)[:MAX_KEYS])
 
 
-__all__ = ["Judged", "amount", "check", "judge", "usual_range"]
+def _keys(name: str) -> tuple[str, ...]:
+    """The keys under which a fact is looked for; of a value that is worked out, the first keys of what it needs."""
+    own = looked_up().get(name)
+    sources = (looked_up().get(source) for source in WORKED_OUT_FROM.get(name, ()))
+    return own.keys if own else tuple(setting.keys[0] for setting in sources if setting)
+
+
+__all__ = ["Judged", "check", "judge", "usual_range"]

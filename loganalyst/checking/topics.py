@@ -37,15 +37,13 @@ Range = tuple[Finite, Finite]
 class LookedUp(Shape, frozen=True):
     """A setting that is looked up: the ends of its dotted key, in the order in which they are tried.
 
-    `expected`: most configs of trainings have it, so that its absence is reported. `words`: the value is the first name
-    whose words are in the text; without one it is not known.
+    `words`: the value is the first name whose words are in the text; without one it is not known.
     """
 
     keys: Texts
     meaning: Text
     type: Literal["number", "text", "switch"] = "number"
     unit: str = ""
-    expected: bool = False
     words: dict[str, Texts] = field(default_factory=dict)
 
 

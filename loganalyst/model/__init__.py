@@ -29,6 +29,7 @@ from loganalyst.model.checks import (
     SettingsCheck,
     SettingSeverity,
     UsualSetting,
+    amount,
 )
 from loganalyst.model.diagnosis import Diagnosis, Excerpt, Onset, SessionSummary, Status, TimelineEvent
 from loganalyst.model.features import Feature, Features, FeatureValue, HealthyPlace, Witness
@@ -144,6 +145,7 @@ __all__ = [
     "VerifyOutcome",
     "Way",
     "Witness",
+    "amount",
     "constant",
     "table",
 ]

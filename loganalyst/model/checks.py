@@ -102,3 +102,18 @@ class SettingsCheck(Short):
     def wrong(self) -> bool:
         """Whether a setting cannot be right."""
         return any(finding.severity == "wrong" for finding in self.findings)
+
+
+def amount(value: float) -> str:
+    """A number as people write settings: `3e-4`, `0.95`, `2,000`.
+
+    >>> from loganalyst.model import amount
+    >>> amount(0.0003), amount(0.95), amount(2000.0), amount(1.5e-05), amount(3e9)
+    ('3e-4', '0.95', '2,000', '1.5e-5', '3e9')
+    """
+    if float(value).is_integer() and abs(value) < 1e7:
+        return f"{value:,.0f}"
+    if 1e-2 <= abs(value) < 1e7:
+        return f"{value:.4g}"
+    digits, exponent = f"{value:.2e}".split("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
