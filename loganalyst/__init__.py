@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loganalyst.comparing.wholecomparison import compare
     from loganalyst.evaluate.ownreference import add_reference
     from loganalyst.model import ChangePoint, Diagnosis, Inspection, Replay, Run, Verification
-    from loganalyst.pipeline import diagnose, explain, read_run
+    from loganalyst.pipeline import check, diagnose, explain, read_run
     from loganalyst.replaying.replayrun import replay
     from loganalyst.replaying.spec import ReplaySpec
     from loganalyst.store import Store
@@ -38,6 +38,7 @@ __all__ = [
     "Verification",
     "add_reference",
     "audit",
+    "check",
     "compare",
     "confirm",
     "diagnose",
@@ -62,6 +63,7 @@ _MODULES = {
     "Verification": "model",
     "add_reference": "evaluate.ownreference",
     "audit": "auditing.batch",
+    "check": "pipeline",
     "compare": "comparing.wholecomparison",
     "confirm": "auditing.confirm",
     "diagnose": "pipeline",

@@ -8,18 +8,29 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst import anonymous, diagnosis, features, rulecatalogue, settings, signals
+from loganalyst import anonymous, checking, diagnosis, features, rulecatalogue, settings, signals
 from loganalyst.baseline import compare
 from loganalyst.contextfile import Case
 from loganalyst.curves.runcurves import run_curves
 from loganalyst.curves.trainers import Trainer, recognised
 from loganalyst.diagnosis import Judged, Outcome, band, lowered
-from loganalyst.errors import LogAnalystError, RuleError
+from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features.context import Context
 from loganalyst.features.onsets import onsets
 from loganalyst.features.sessionsummary import sessions
 from loganalyst.features.summary import summarise
-from loganalyst.model import Curve, Diagnosis, Evidence, Expectation, HealthyPlace, Metric, Run, SettingsFile
+from loganalyst.model import (
+    TRAINING_KINDS,
+    Curve,
+    Diagnosis,
+    Evidence,
+    Expectation,
+    HealthyPlace,
+    Metric,
+    Run,
+    SettingsCheck,
+    SettingsFile,
+)
 from loganalyst.rulecatalogue import catalogue, explain, new_rule, pattern_count, pattern_faults, trainer_faults
 from loganalyst.settings import Settings
 from loganalyst.sources.config.reader import read as read_settings
@@ -31,6 +42,7 @@ from loganalyst.sources.text.patterns import userpatterns
 __all__ = [
     "band",
     "catalogue",
+    "check",
     "diagnose",
     "diagnose_paths",
     "expectations",
@@ -188,6 +200,7 @@ def _diagnosis(
         onsets=onsets(context),
     )
     found = diagnosis.advised(found, known, earlier)
+    found = replace(found, notes=(*found.notes, *checking.setting_notes(found)))
     faults = (
         *known.problems,
         *pattern_faults(rules, corrected.rules),
@@ -212,6 +225,37 @@ def _with_excerpts(found: Diagnosis) -> Diagnosis:
 
 def _pattern_origins(corrected: Settings, rules: Sequence[Path]) -> dict[str, str]:
     return userpatterns.origins(userpatterns.find((*corrected.rules, *rules)))
+
+
+def check(
+    run: str | Path | Run,
+    *,
+    kind: str | None = None,
+    config: Path | None = None,
+    rules: Sequence[Path] = (),
+    trust_run_settings: bool = False,
+) -> SettingsCheck:
+    """Say which settings of a run or of a config file cannot be right, are unusual, or should be recorded.
+
+    - `run`: a run, or a file with settings alone: YAML, JSON, TOML, INI or printed arguments.
+    - `kind`: the kind of training (`loganalyst.model.TRAINING_KINDS`), where the settings do not show it.
+    - `config`, `rules`, `trust_run_settings`: as for `diagnose`.
+
+    A setting that is not known is not judged. Raises SourceError or RuleError, and LogAnalystError for an unknown kind.
+
+    >>> import loganalyst as la
+    >>> found = la.check("fixtures/runs/nan-lr")
+    >>> found.wrong, [(one.name, one.value) for one in found.facts][:2]
+    (False, [('optimizer_family', 'sgd'), ('learning_rate', 0.1)])
+    """
+    if kind is not None and kind not in TRAINING_KINDS:
+        hint = nearest(kind, TRAINING_KINDS) or f"allowed are {', '.join(TRAINING_KINDS)}"
+        raise LogAnalystError("kind", f"{kind!r} is no kind of training", hint)
+    if not isinstance(run, Run):
+        run = read_run(run, config=config, rules=rules, trust_run_settings=trust_run_settings)
+    if kind is not None:
+        run = replace(run, given={**run.given, "training_kind": kind, "training_kind_probability": 1.0})
+    return checking.check(diagnose(run, config=config, rules=rules, trust_run_settings=trust_run_settings))
 
 
 def rejudged(

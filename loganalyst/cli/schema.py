@@ -19,6 +19,7 @@ class Document(StrEnum):
     INSPECTION = "inspection"
     REPLAY = "replay"
     COMPARISON = "comparison"
+    CHECK = "check"
 
 
 @command("For other programs", "loganalyst schema", "loganalyst schema audit")
@@ -26,8 +27,8 @@ def schema(
     of: Annotated[
         Document,
         typer.Argument(
-            metavar="[diagnosis|verification|audit|inspection|replay|comparison]",
-            help="The output of `diagnose`, `verify`, `audit`, `inspect`, `replay` or `compare`.",
+            metavar="[diagnosis|verification|audit|inspection|replay|comparison|check]",
+            help="The output of `diagnose`, `verify`, `audit`, `inspect`, `replay`, `compare` or `check`.",
         ),
     ] = Document.DIAGNOSIS,
 ) -> None:
@@ -36,6 +37,7 @@ def schema(
     The default is that of `diagnose --format json`.
     """
     from loganalyst.report.audit import schema as auditschema
+    from loganalyst.report.check import schema as checkschema
     from loganalyst.report.comparison import schema as comparisonschema
     from loganalyst.report.diagnosis import schema as diagnosis
     from loganalyst.report.inspection import schema as inspectionschema
@@ -49,5 +51,6 @@ def schema(
         Document.INSPECTION: inspectionschema,
         Document.REPLAY: replayschema,
         Document.COMPARISON: comparisonschema,
+        Document.CHECK: checkschema,
     }
     emit(json.dumps(schemas[of].schema(), indent=2) + "\n")

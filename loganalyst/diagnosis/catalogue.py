@@ -25,7 +25,7 @@ NOT_RULES = (
     "roles.yaml", "schedulers.yaml", "scripts.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml",
     "verdicts.yaml", "weights.yaml", "wording.yaml",
 )  # fmt: skip
-FOLDERS_WITHOUT_RULES = ("reference", "text", "trainers")  # healthy runs, patterns of log lines, trainers
+FOLDERS_WITHOUT_RULES = ("reference", "settings", "text", "trainers")  # healthy runs, checks, log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 

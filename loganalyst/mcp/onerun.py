@@ -7,7 +7,7 @@ from pydantic import Field
 from loganalyst.mcp.answer import WIDTH, Answer, Detail, Form, Run, Trusted, answered, limit, place, quoting
 from loganalyst.report.diagnosis import brief
 
-__all__ = ["diagnose", "explain", "inspect", "script", "show", "verify"]
+__all__ = ["check", "diagnose", "explain", "inspect", "script", "show", "verify"]
 
 MAX_FEATURES = {"brief": 15, "full": 200}  # in one answer
 
@@ -57,6 +57,29 @@ def diagnose(
     if format == "markdown":
         return quoting(markdown.render(found, top=top), detail, asjson.data(found), whole=True)
     return quoting(prompt.lines(found), detail, brief.diagnosis(asjson.data(found), top, limit(detail)))
+
+
+def check(
+    path: Annotated[str, Field(description="A file with settings (YAML, JSON, TOML, INI, printed arguments) or a run.")],
+    *,
+    kind: Annotated[str | None, Field(description="The kind of training, if the settings do not show it.")] = None,
+    format: Form = "json",
+    detail: Detail = "brief",
+    trust_run_settings: Trusted = False,
+) -> Answer:
+    """Check the settings of a training, before or after the run, against ranges of published practice.
+
+    findings: wrong (cannot be right), unusual, or record (should be recorded), each with what to set instead and its
+    sources. missing: settings that were not found and so not judged. A finding is no cause of a failure by itself.
+    """
+    from loganalyst import pipeline
+    from loganalyst.report.check import markdown, screen
+
+    found = pipeline.check(place(path), kind=kind, trust_run_settings=trust_run_settings)
+    if format == "markdown":
+        return quoting(markdown.render(found), detail, screen.data(found), whole=True)
+    text = screen.render(found, width=WIDTH)
+    return quoting(text, detail, brief.settings_check(screen.data(found), limit(detail)))
 
 
 def show(

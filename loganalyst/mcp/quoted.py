@@ -16,6 +16,7 @@ FIELDS = (
     "restart",
     "baseline", "analysis_artifacts", "runs", "groups", "contrasts", "accounts", "old", "new", "checks", "changes",
     "new_causes", "metric", "values", "rows", "objective", "sensitivity", "sets", "suggestions", "regressions",
+    "path", "facts", "findings", "usual",
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ def tools(store: Path | None = None) -> list[Callable[..., Answer]]:
         onerun.diagnose,
         many.audit,
         many.compare,
+        onerun.check,
         onerun.show,
         onerun.explain,
         onerun.verify,
@@ -41,11 +42,18 @@ def output_schema(name: str) -> dict[str, Any] | None:
     ['fixed', 'partly', 'not', 'new_problem', 'cannot_tell']
     """
     from loganalyst.report.audit import schema as audit
+    from loganalyst.report.check import schema as check
     from loganalyst.report.comparison import schema as comparison
     from loganalyst.report.diagnosis import schema as diagnosis
     from loganalyst.report.verification import schema as verification
 
-    known = {"diagnose": diagnosis, "audit": audit, "compare": comparison, "verify": verification}
+    known = {
+        "diagnose": diagnosis,
+        "audit": audit,
+        "check": check,
+        "compare": comparison,
+        "verify": verification,
+    }
     return _outline(known[name].schema()) if name in known else None
 
 

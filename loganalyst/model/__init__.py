@@ -23,6 +23,16 @@ from loganalyst.model.causes import (
     Told,
     Verdict,
 )
+from loganalyst.model.checks import (
+    CheckedSetting,
+    MissingSetting,
+    Publication,
+    SettingFinding,
+    SettingsCheck,
+    SettingSeverity,
+    UsualSetting,
+    amount,
+)
 from loganalyst.model.diagnosis import Diagnosis, Excerpt, Onset, SessionSummary, Status, TimelineEvent
 from loganalyst.model.features import Feature, Features, FeatureValue, HealthyPlace, Witness
 from loganalyst.model.inspection import (
@@ -67,6 +77,7 @@ __all__ = [
     "CauseCheck",
     "Change",
     "ChangePoint",
+    "CheckedSetting",
     "CheckpointChange",
     "CheckpointScan",
     "Curve",
@@ -93,12 +104,14 @@ __all__ = [
     "Lesson",
     "Measured",
     "Metric",
+    "MissingSetting",
     "ModuleShare",
     "Note",
     "Onset",
     "OptimizerScan",
     "Parted",
     "Place",
+    "Publication",
     "QuickFix",
     "Replay",
     "ReplayEnd",
@@ -111,6 +124,9 @@ __all__ = [
     "RunEnd",
     "RunStatus",
     "SessionSummary",
+    "SettingFinding",
+    "SettingSeverity",
+    "SettingsCheck",
     "SettingsFile",
     "Source",
     "Status",
@@ -127,11 +143,13 @@ __all__ = [
     "TrainingKind",
     "TrainingKindName",
     "Truth",
+    "UsualSetting",
     "Verdict",
     "Verification",
     "VerifyOutcome",
     "Way",
     "Witness",
+    "amount",
     "constant",
     "table",
 ]

@@ -1,4 +1,4 @@
-"""The objects of `diagnose`, `audit`, `verify` and `compare`, shortened for readers with little room, such as agents.
+"""The objects of `diagnose`, `audit`, `check`, `verify` and `compare`, shortened for readers with little room, such as agents.
 
 The first entries of a list matter most, so a list loses its end (sessions lose their beginning). `left_out` counts the
 lost entries by their place in the object. With a limit of characters, an object also loses fields that are null or
@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["MAX_RUNS", "audit", "comparison", "diagnosis", "size", "verification"]
+__all__ = ["MAX_RUNS", "audit", "comparison", "diagnosis", "settings_check", "size", "verification"]
 
 Json = dict[str, Any]
 Limits = Mapping[str, int]  # place in the object -> entries kept; a negative number keeps the last entries
@@ -80,6 +80,12 @@ def comparison(whole: Mapping[str, Any], top: int = 5, most: int | None = None) 
 def verification(whole: Mapping[str, Any], most: int | None = None) -> Json:
     """The object of a verification; in about `most` characters, if given."""
     return _shortened(whole, Rung({})) if most is None else _fitted(whole, _rungs({"checks": 4}, "checks", 4), most)
+
+
+def settings_check(whole: Mapping[str, Any], most: int | None = None) -> Json:
+    """The object of checked settings, the worst findings first; in about `most` characters, if given."""
+    limits = {"findings.sources": 2, "usual": 6, "missing": 6, "facts": 12}
+    return _shortened(whole, Rung({})) if most is None else _fitted(whole, _rungs(limits, "findings", 8), most)
 
 
 def size(value: Any) -> int:
