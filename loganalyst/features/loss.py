@@ -62,6 +62,7 @@ FEATURES = (
     Feature("train_loss_swing_relative", "float", "share", "typical size of these swings relative to the level", ROLE),
     Feature("train_loss_noise_relative", "float", "share", "noise relative to the last level", ROLE),
     Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before the first logged value, so the total fall is not known", ROLE),
+    Feature("train_loss_negative_share", "float", "share", "share of the values below 0", ROLE),
     Feature("train_loss_end_ratio", "float", "ratio", "lower of the last two values divided by the first value", ROLE),
     Feature("train_loss_burst_ratio", "float", "ratio", "largest value after the loss first reached its median, divided by that median (at least 0.001)", ROLE),
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", ROLE),
@@ -192,6 +193,7 @@ def _levels(curve: Curve) -> Computed:
     witness = witness_at(curve, int(finite[early]))
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
+        "train_loss_negative_share": float(np.mean(x < 0)),
         **unless_late(curve, {"train_loss_late_fall_share": ratio(middle - last, first - last) if last < first else None}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
     }
