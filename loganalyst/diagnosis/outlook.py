@@ -12,6 +12,7 @@ KINDS = {
     "best-came-earlier": "stop_earlier",
     "gap-widens": "regularise",
     "more-steps-would-help": "train_longer",
+    "falls-as-before": "train_longer",
     "ended-at-its-best": "ready",
 }
 COMPLETE = ("finished", "stopped_early", "unknown")  # statuses of runs that are not known to be cut off

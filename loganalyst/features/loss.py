@@ -54,6 +54,7 @@ FEATURES = (
     Feature("train_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third, in standard errors", ROLE),
     Feature("train_loss_drop_error", "float", "share", "standard error of the fall of a straight line fitted to all values, as a share of the first level", ROLE),
     Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points relative to the level in the middle", ROLE),
+    Feature("train_loss_late_fall_share", "float", "share", "share of the fall from the first to the last level that came in the second half of the points (0.5: in a straight line)", ROLE),
     Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % relative to its level (negative = falling)", ROLE),
     Feature("train_loss_tail_slope_z", "float", "standard errors", "change over the last 30 %, in standard errors", ROLE),
     Feature("train_loss_tail_cv", "float", "share", "spread of the last 30 % relative to its level", ROLE),
@@ -61,6 +62,7 @@ FEATURES = (
     Feature("train_loss_swing_relative", "float", "share", "typical size of these swings relative to the level", ROLE),
     Feature("train_loss_noise_relative", "float", "share", "noise relative to the last level", ROLE),
     Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before the first logged value, so the total fall is not known", ROLE),
+    Feature("train_loss_negative_share", "float", "share", "share of the values below 0", ROLE),
     Feature("train_loss_end_ratio", "float", "ratio", "lower of the last two values divided by the first value", ROLE),
     Feature("train_loss_burst_ratio", "float", "ratio", "largest value after the loss first reached its median, divided by that median (at least 0.001)", ROLE),
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", ROLE),
@@ -191,5 +193,7 @@ def _levels(curve: Curve) -> Computed:
     witness = witness_at(curve, int(finite[early]))
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
+        "train_loss_negative_share": float(np.mean(x < 0)),
+        **unless_late(curve, {"train_loss_late_fall_share": ratio(middle - last, first - last) if last < first else None}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
     }

@@ -5,6 +5,7 @@
 import polars as pl
 
 from loganalyst.model import Run
+from loganalyst.patterntraits import having
 
 LAST_STEP_PATTERN = "last-step"
 MAX_LAG_DIVISOR = 20  # the curves may end before the counter by a twentieth of the plan
@@ -33,8 +34,18 @@ def printed_plan(run: Run, last: int | None) -> float | None:
         return None
     printed = last_progress(run).filter(pl.col("steps").is_not_null() | pl.col("epochs").is_not_null())
     if not printed.height:
-        return None
+        return _announced(run, last)
     return _plan(last, *printed.sort("line").select("step", "steps", "epoch", "epochs").row(-1))
+
+
+def _announced(run: Run, last: int) -> float | None:
+    """The planned steps of a line of their own, such as `max_steps: 2400`; None without one number of steps that the
+    curves, whose last step is `last`, do not exceed.
+    """
+    lines = run.lines.filter(pl.col("pattern").is_in(having("plan_printed")))["captures"]
+    digits = lines.str.json_path_match("$.steps").str.replace_all(",", "", literal=True)
+    plans = digits.cast(pl.Int64, strict=False).drop_nulls().unique()
+    return float(plans[0]) if len(plans) == 1 and last <= plans[0] else None
 
 
 def _plan(last: int, step: int | None, steps: int | None, epoch: int | None, epochs: int | None) -> float | None:

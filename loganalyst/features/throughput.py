@@ -25,7 +25,7 @@ FEATURES = (
     Feature("data_time_share", "float", "share", "data time as a share of the step time, in the second half of the run", "data time and step time"),
     Feature("data_time_first_share", "float", "share", "data time as a share of the step time, in the first half of the run", "data time and step time"),
 )  # fmt: skip
-MIN_READINGS = 40  # readings for medians of tenths
+MIN_READINGS = 20  # readings for medians of tenths
 BRIEF_RUN = timedelta(minutes=1)  # a shorter run consists of its start only
 TENTHS = 10
 
