@@ -20,7 +20,7 @@ from loganalyst.model.labels import LABELS
 
 T = TypeVar("T")
 NOT_RULES = (
-    "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
+    "accelerators.yaml", "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
     "healthyruns.yaml", "inspection.yaml", "kinds.yaml", "notes.yaml", "reference.yaml", "replay.yaml", "restart.yaml",
     "roles.yaml", "schedulers.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml",
     "verdicts.yaml", "weights.yaml", "wording.yaml",
