@@ -33,7 +33,7 @@ def _accelerators() -> dict[str, _Accelerator]:
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing if no line that a pattern knows names a device."""
-    roots = pl.Series([row["text"] for row in context.roots.values()], dtype=pl.String)
+    roots = pl.Series([row["text"] for row in context.roots.values() if row], dtype=pl.String)
     name = _first(roots) or _commonest(context.run.lines["text"])
     if name is None:
         return {}
