@@ -115,7 +115,7 @@ def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[st
 
 def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
     rows = sum(p.facts.rows + p.facts.lines for p in parts)
-    small = (tables.config, tables.jobs, tables.sessions, tables.process_groups)
+    small = (tables.config, tables.jobs, tables.sessions, tables.process_groups, tables.blocks)
     if any(p.format for p in parts) and rows + sum(t.height for t in small):
         return
     why = "; ".join(f"{g['file']}: {g['why']}" for g in tables.gaps.head(3).to_dicts()) or "no log rows"

@@ -19,7 +19,7 @@ class Kind(IntEnum):
     SETTINGS = 5  # also accounting and final results
     CHECKPOINT = 6
     DATABASE = 7  # may hold several runs
-    DUMP = 8  # of a flight recorder or of GPU memory: makes a run where nothing else does
+    DUMP = 8  # of a flight recorder, of GPU memory or of stacks: makes a run where nothing else does
 
 
 # Folders that are not walked. Nor are hidden ones except Hydra's, and W&B's copy of the program (`files/code`).
@@ -95,10 +95,11 @@ _NOTES = re.compile(r"^(?:changelog|contributing|authors|todo|news|citation|code
 _JOBS = re.compile(r"sacct|scontrol|seff")
 # .o123, .e123-4
 _PBS = re.compile(r"\.[oe]\d+(?:-\d+)?")
-# nccl_trace_rank_3, fr_dump_7.json; oom_snapshot.pickle
+# nccl_trace_rank_3, fr_dump_7.json; oom_snapshot.pickle; pyspy_rank3.txt, py-spy.4711.json, stack_dump-0.txt
 _DUMP = re.compile(
     r"[\w-]*(?:trace|dump|recorder)[-_]?(?:rank)?[-_]?\d+(?:\.(?:json|pkl|pickle))?|[\w-]*rank[-_]?\d+(?:\.(?:pkl|pickle))?"
     r"|[\w-]*(?:oom|memory|snapshot)[\w-]*\.(?:pkl|pickle)"
+    r"|(?:py-?spy|faulthandler|stacks|stack[-_]?(?:dump|trace)s?)[\w.-]{0,60}"
 )
 _LONG_NUMBER = re.compile(r"\d{3,}")  # its value does not matter; that of a shorter one may: `.h5`, `.o1`
 # .log.1, .o123.2

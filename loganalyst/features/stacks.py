@@ -1,0 +1,81 @@
+"""Features from dumps of stacks (py-spy, faulthandler): which ranks wait in a collective, and what the others do."""
+
+import polars as pl
+
+from loganalyst.features.collectives import ranges
+from loganalyst.features.context import Computed, Context
+from loganalyst.model import Feature, Witness
+from loganalyst.sources.stackdump.doings import doings
+
+NEEDS = "stacks of all ranks while the run hangs (py-spy dump --pid PID > pyspy_rank3.txt)"
+FEATURES = (
+    Feature("stack_count", "int", "processes", "ranks whose stack was dumped, without workers of data loaders", NEEDS),
+    Feature("stack_waiting_count", "int", "ranks", "ranks in the call that most ranks wait in", NEEDS),
+    Feature("stack_waiting", "text", "", "these ranks", NEEDS),
+    Feature("stack_operation", "text", "", "the call that most ranks wait in", NEEDS),
+    Feature("stack_frame", "text", "", "the user's own frame of that call, file:line in function", NEEDS),
+    Feature("stack_elsewhere_count", "int", "ranks", "ranks that do something else (NULL: no rank waits for others)", NEEDS),
+    Feature("stack_elsewhere", "text", "", "these ranks", NEEDS),
+    Feature("stack_elsewhere_place", "text", "", "what the first of them does", NEEDS),
+    Feature("stack_elsewhere_frame", "text", "", "the user's own frame of the first of them", NEEDS),
+    Feature("stack_place", "text", "", "what all dumped processes do, where it is the same", NEEDS),
+)  # fmt: skip
+OTHER = "in code of its own"  # a place that no entry of rules/stacks.yaml knows
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; nothing if no stack was dumped. Of several dumps of a rank the last one counts."""
+    blocks = context.run.blocks
+    helpers = [name for name, doing in doings().items() if doing.helper]
+    words = pl.col("message").str.split_exact(": ", 1).struct.rename_fields(["doing", "call"])
+    stacks = blocks.filter(pl.col("kind") == "stack").with_columns(words.alias("words")).unnest("words")
+    stacks = stacks.filter(~pl.col("doing").is_in(helpers))
+    numbered = stacks.filter(pl.col("rank").is_not_null()).unique("rank", keep="last", maintain_order=True)
+    stacks = pl.concat([numbered, stacks.filter(pl.col("rank").is_null())])
+    if not stacks.height:
+        return {}
+    places = {_place(name) for name in stacks["doing"]}
+    same = {"stack_place": places.pop()} if len(places) == 1 else {}
+    return {"stack_count": stacks.height, **same, **_waiting(stacks)}
+
+
+def _waiting(stacks: pl.DataFrame) -> Computed:
+    """The largest group of ranks that wait in the same call, and the ranks that do something else."""
+    waits = [name for name, doing in doings().items() if doing.waits]
+    inside = stacks.filter(pl.col("doing").is_in(waits))
+    if not inside.height:
+        return {}
+    call, frame = inside.group_by("call", "frame", maintain_order=True).len().sort("len", descending=True).row(0)[:2]
+    same = pl.col("doing").is_in(waits) & (pl.col("call") == call) & pl.col("frame").eq_missing(frame)
+    waiting, others = stacks.filter(same), stacks.filter(~same)
+    values: Computed = {
+        "stack_waiting_count": (waiting.height, _witness(waiting)),
+        "stack_waiting": _names(waiting),
+        "stack_operation": call,
+        "stack_frame": frame,
+        "stack_elsewhere_count": others.height,
+    }
+    if not others.height:
+        return values
+    return values | {
+        "stack_elsewhere": (_names(others), _witness(others)),
+        "stack_elsewhere_place": (_place(others["doing"][0]), _witness(others)),
+        "stack_elsewhere_frame": (others["frame"][0], _witness(others)),
+    }
+
+
+def _place(doing: str) -> str:
+    return doings()[doing].place if doing in doings() else OTHER
+
+
+def _names(stacks: pl.DataFrame) -> str:
+    """`ranks 0-2`; processes without a rank by their numbers in the file: `process 3 of pyspy.txt`."""
+    ranks = stacks["rank"].drop_nulls().to_list()
+    words = [f"rank{'s' if len(ranks) > 1 else ''} {ranges(ranks)}"] if ranks else []
+    unknown = stacks.filter(pl.col("rank").is_null()).select("block", "file").rows()
+    return ", ".join([*words, *(f"process {block} of {file}" for block, file in unknown[:8])])
+
+
+def _witness(stacks: pl.DataFrame) -> Witness:
+    file, line, rank = stacks.select("file", "first_line", "rank").row(0)
+    return Witness(file=file, line=line, rank=rank)

@@ -1,0 +1,1 @@
+"""Stacks of running processes, as py-spy and faulthandler print them."""

@@ -1,0 +1,69 @@
+"""What a process does, by its stacks (`rules/stacks.yaml`)."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from loganalyst.rulefiles import Shape, Text, Texts, ours
+from loganalyst.sources.stackdump.stacks import Frame, Process, Thread
+from loganalyst.sources.text.tracebacks.tracelines import LIBRARY
+
+# torch/nn/modules/module.py, threading.py: py-spy leaves out the folder of the libraries
+_LIBRARY = re.compile(
+    LIBRARY + r"|^(?:torch|deepspeed|accelerate|transformers|lightning|pytorch_lightning|megatron|ray|jax|flax|tqdm)/"
+    r"|^(?:multiprocessing/)?(?:threading|selectors|queue|queues|connection|socket|ssl|subprocess|runpy|popen_\w+)\.py$"
+)
+
+UNKNOWN = "other"  # what no entry of rules/stacks.yaml knows
+
+
+class Doing(Shape, frozen=True):
+    """One entry of `rules/stacks.yaml`."""
+
+    place: Text
+    frames: Texts
+    waits: bool = False
+    helper: bool = False
+
+
+class Done(NamedTuple):
+    """What a process does (a name in `rules/stacks.yaml`; None: not known), in which call, and where in its own code."""
+
+    doing: str | None
+    call: str
+    frame: str | None
+
+
+@cache
+def doings() -> dict[str, Doing]:
+    """The entries of `rules/stacks.yaml` by name."""
+    return ours("stacks.yaml", dict[str, Doing])
+
+
+@cache
+def _regexes() -> dict[str, re.Pattern[str]]:
+    return {name: re.compile("|".join(doing.frames)) for name, doing in doings().items()}
+
+
+def done(process: Process) -> Done:
+    """What the process does: its main thread, or in a backward pass the thread that waits in a collective."""
+    main = next((t for t in process.threads if t.name == "MainThread"), None) or process.threads[-1]
+    own = _of_thread(main)
+    others = [_of_thread(t) for t in process.threads if t is not main] if own.doing == "backward" else []
+    waiting = next((o for o in others if o.doing and doings()[o.doing].waits), None)
+    return waiting._replace(frame=own.frame) if waiting else own
+
+
+def _of_thread(thread: Thread) -> Done:
+    for frame in thread.frames:
+        for name, regex in _regexes().items():
+            if regex.search(str(frame)):
+                return Done(name, frame.function, _own(thread.frames))
+    return Done(None, thread.frames[0].function if thread.frames else "", _own(thread.frames))
+
+
+def _own(frames: Sequence[Frame]) -> str | None:
+    """The innermost frame of the user's own code, as `train.py:88 in reduce_loss`."""
+    found = next((f for f in frames if f.line and not _LIBRARY.search(f.file)), None)
+    return f"{found.file}:{found.line} in {found.function}" if found else None
