@@ -29,10 +29,10 @@ class Judged:
     """One rule judged for one run.
 
     `alone` is its probability by its own evidence, `share` that among its rivals. `confidence` is its calibrated share,
-    within the limits. `seen` are the observed symptoms that it explains, `counted` is the weight of each item, `scale` selects the calibration.
-    `under` is the likelier cause that explains it. `ended` says whether it ended a failed run. `supported`: its
-    evidence, measurements and the user's words raise its odds. `limits` are the reasons for which its confidence is
-    limited.
+    within the limits. `seen` are the observed symptoms that it explains, `counted` is the weight of each item, `scale`
+    selects the calibration. `under` is the likelier cause that explains it. `ended` says whether it ended a failed run.
+    `supported`: its evidence, measurements and the user's words raise its odds. `limits` are the reasons for which its
+    confidence is limited.
     """
 
     rule: Rule

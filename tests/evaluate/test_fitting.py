@@ -57,13 +57,11 @@ def test_a_part_is_judged_by_weights_of_the_others(judged: Catalogue, key: Key, 
 
 def test_healthy_is_calibrated_for_one_training_in_three_with_a_fault() -> None:
     """Two of three trainings have a fault here. Answers with a cause, and those of jobs, count as before."""
-    rows = [("bad_data", "healthy", "language"), ("bad_data", "causes", "language"), ("healthy", "healthy", "language")]
-    answers = pl.DataFrame(
-        [
-            {"labels": [label], "kind": kind, "group": group}
-            for label, kind, group in (*rows, ("bad_data", "healthy", "job"))
-        ]
-    )
+    rows = [
+        ("bad_data", "healthy", "language"), ("bad_data", "causes", "language"),
+        ("healthy", "healthy", "language"), ("bad_data", "healthy", "job"),
+    ]  # fmt: skip
+    answers = pl.DataFrame([{"labels": [label], "kind": kind, "group": group} for label, kind, group in rows])
     factors = balance(answers, np.ones(4))
 
     assert factors.tolist() == pytest.approx([0.5, 1.0, 2.0, 1.0])
