@@ -28,7 +28,7 @@ def test_answers_for_development_runs_are_unchanged() -> None:
 
 
 def test_a_value_of_healthy_that_was_cut_off_counts_as_a_usual_one_below() -> None:
-    """ "Healthy" was kept as 0.5 or more. All other answers count as they were stated."""
+    """The answer "healthy" was kept as 0.5 or more. All other answers count as they were stated."""
     kept = firstsight.read(FIRST_SIGHT)
     cut = kept.filter(pl.col("stated") != pl.col("confidence"))
 
