@@ -88,7 +88,9 @@ class Known:
         return value if isinstance(value, str) else None
 
 
-def derive(values: Mapping[str, FeatureValue], *, kind: str | None, modules: int, settings: int) -> dict[str, FeatureValue]:
+def derive(
+    values: Mapping[str, FeatureValue], *, kind: str | None, modules: int, settings: int
+) -> dict[str, FeatureValue]:
     """All of DERIVED; None where it is not known.
 
     `values` are features and settings that were looked up, `kind` the kind of training where it is sure, `modules` the
@@ -132,8 +134,12 @@ def _precision(known: Known) -> str | None:
 def _model(known: Known) -> dict[str, FeatureValue]:
     stated = known.number("size_stated") or known.number("config_parameters")
     sizes = _sizes(known)
-    size = stated or (sizes.parameters if sizes else None) or named(known.text("base_model") or known.text("model_named"))
-    share = sizes.embedding / max(size, sizes.embedding) if sizes and size else known.number("embedding_parameter_share")
+    size = (
+        stated or (sizes.parameters if sizes else None) or named(known.text("base_model") or known.text("model_named"))
+    )
+    share = (
+        sizes.embedding / max(size, sizes.embedding) if sizes and size else known.number("embedding_parameter_share")
+    )
     return {"model_size": size, "embedding_share": share}
 
 

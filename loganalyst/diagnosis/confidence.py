@@ -28,16 +28,17 @@ WORDS = ("log_root_", "job_")  # prefixes of features that a job log or the sche
 class Judged:
     """One rule judged for one run.
 
-    `alone` is its probability by its own evidence. `confidence` is its calibrated probability among its rivals. `seen`
-    are the observed symptoms that it explains, `counted` is the weight of each item, `scale` selects the calibration.
-    `under` is the likelier cause that explains it. `ended` says whether it ended a failed run. `supported`: its
-    evidence, measurements and the user's words raise its odds. `limits` are the reasons for which its confidence is
-    limited.
+    `alone` is its probability by its own evidence, `share` that among its rivals. `confidence` is its calibrated share,
+    within the limits. `seen` are the observed symptoms that it explains, `counted` is the weight of each item, `scale`
+    selects the calibration. `under` is the likelier cause that explains it. `ended` says whether it ended a failed run.
+    `supported`: its evidence, measurements and the user's words raise its odds. `limits` are the reasons for which its
+    confidence is limited.
     """
 
     rule: Rule
     verdict: Verdict
     alone: float
+    share: float
     confidence: float
     seen: tuple[str, ...]
     counted: tuple[float, ...]
@@ -114,7 +115,7 @@ def judge_alone(
         applies = True  # a measurement shows that the rule applies
     verdict = _verdict(applies, asked, p, [answers.symptoms[s] for s in rule.symptoms])
     supported = sum(counted) + steered + shown > 0
-    return Judged(rule, verdict, p, p, seen, counted, scale, supported=supported, measured=bool(measured))
+    return Judged(rule, verdict, p, p, p, seen, counted, scale, supported=supported, measured=bool(measured))
 
 
 def scale_of(rule: Rule, holds: Sequence[Answer], measured: Sequence[Evidence] = ()) -> Scale:
@@ -229,7 +230,7 @@ def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
         return judged
     taken = sum(odds(j.alone) for j in every.values() if rivals(j, judged))
     p = odds(judged.alone) / (1 + taken)
-    return replace(judged, confidence=p, verdict=threshold(p))
+    return replace(judged, share=p, confidence=p, verdict=threshold(p))
 
 
 def _calibrated(judged: Judged, shared: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> Judged:
@@ -302,13 +303,14 @@ def core_symptoms(catalogue: Catalogue, answers: Answers) -> set[str]:
     return {id_ for id_, symptom in catalogue.symptoms.items() if kind in symptom.core}
 
 
-def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], harmless: float = 1.0) -> float:
-    """The probability that a run without visible faults has none; `harmless`: that the observed symptoms are no fault.
+def faultless(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], harmless: float = 1.0) -> float:
+    """The probability, not calibrated, that a run without visible faults has none.
+
+    `harmless` is the probability that the observed symptoms are no fault.
 
     A fault whose symptom was looked for stays unseen in the share `unseen_faults` of cases. If none of its symptoms
     could be looked for, and one is core in this kind of run, it counts with its full probability; other rules do not
-    count. Faults are independent. Notes about what is rare in good runs lower the log-odds (`doubt`). The number of
-    points bounds the confidence.
+    count. Faults are independent. Notes about what is rare in good runs lower the log-odds (`doubt`).
     """
     core = core_symptoms(catalogue, answers)
     p = harmless
@@ -321,8 +323,16 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
         elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
     doubt = sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])
-    sure = calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.calibration("healthy"), answers)
-    return min(sure, _most_by_points(answers))
+    return sigmoid(logit(min(p, CAP)) - doubt)
+
+
+def healthy(stated: float, catalogue: Catalogue, answers: Answers) -> float:
+    """The confidence of "healthy", which is `stated` before its calibration. The number of points bounds it.
+
+    The status says that health is at least likely, as with causes.
+    """
+    sure = min(calibrate(stated, catalogue.calibration("healthy"), answers), _most_by_points(answers))
+    return max(sure, verdict_limit("likely"))
 
 
 def _most_by_points(answers: Answers) -> float:

@@ -39,11 +39,13 @@ class Judgement:
     """What the rules say about one run.
 
     `confidence` is that of the status: that the first cause is right, that there is none (healthy), or that no rule
-    names it (cause_unknown). It is 0 if nothing could be judged. `rivals` are causes that "healthy" may hide.
+    names it (cause_unknown). It is 0 if nothing could be judged. `stated` is the same before calibration and limits.
+    `rivals` are causes that "healthy" may hide.
     """
 
     status: Status
     confidence: float
+    stated: float = 0.0
     symptoms: tuple[Symptom, ...] = ()
     causes: tuple[Cause, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
@@ -83,9 +85,8 @@ def _judgement(
     roots = [j for j in judged.values() if _is_root(j, seen)]
     status = _status(catalogue, answers, seen, roots, harmless)
     named = status == "diagnosis_complete"
-    sure = roots[0].confidence if named else _unnamed(status, catalogue, answers, judged, harmless)
-    if status == "healthy":  # the status says that health is at least likely, as with causes
-        sure = max(sure, verdict_limit("likely"))
+    stated = roots[0].share if named else _unnamed(status, catalogue, answers, judged, harmless)
+    sure = roots[0].confidence if named else _calibrated(status, stated, catalogue, answers)
     shown = roots[:MAX_CAUSES]
     rest = {id_: j for id_, j in judged.items() if not j.rule.benign and j not in roots and j.under is None}
     others = {id_: j for id_, j in rest.items() if _competes(j, seen) and j.listed}
@@ -94,6 +95,7 @@ def _judgement(
     return Judgement(
         status=status,
         confidence=sure,
+        stated=stated,
         symptoms=tuple(_observed(s, catalogue, answers) for s in seen),
         causes=tuple(_cause(j, catalogue, answers, judged, (measured or {}).get(j.rule.id, ())) for j in shown),
         alternatives=tuple(advice.alternative(j, answers, catalogue) for j in others.values()),
@@ -181,12 +183,17 @@ def _unnamed(
     judged: Mapping[str, Judged],
     harmless: Mapping[str, float],
 ) -> float:
+    """The probability of an answer without a cause, before its calibration."""
+    if status == "healthy":
+        return confidence.faultless(catalogue, answers, judged, min(harmless.values(), default=1.0))
+    return confidence.other(judged) if status == "cause_unknown" else 0.0
+
+
+def _calibrated(status: Status, stated: float, catalogue: Catalogue, answers: Answers) -> float:
     """The confidence of an answer without a cause."""
     if status == "healthy":
-        return confidence.healthy(catalogue, answers, judged, min(harmless.values(), default=1.0))
-    if status == "cause_unknown":
-        return confidence.calibrate(confidence.other(judged), catalogue.calibration("unknown"), answers)
-    return 0.0
+        return confidence.healthy(stated, catalogue, answers)
+    return confidence.calibrate(stated, catalogue.calibration("unknown"), answers) if status == "cause_unknown" else 0.0
 
 
 def _observed(id_: str, catalogue: Catalogue, answers: Answers) -> Symptom:

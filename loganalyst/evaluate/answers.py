@@ -19,6 +19,7 @@ ANSWER: Mapping[str, pl.DataType] = {
     "rivals": pl.List(pl.String),
     "ids": pl.List(pl.String),
     "confidence": pl.Float64(),
+    "stated": pl.Float64(),
     "onset": pl.Int64(),
 }
 
@@ -27,8 +28,9 @@ def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
     """The truths with the answers:
 
     `status`; `said` and `ids`: labels and ids of the first three causes (`said` is the status if there is none);
-    `rivals`: labels of the likeliest other causes in the report, up to three labels in all; `confidence` and `kind` of
-    the first answer (kind: the scale of the cause, `healthy` or `unknown`; NULL and `none` if nothing was judged);
+    `rivals`: labels of the likeliest other causes in the report, up to three labels in all; `confidence`, `stated`
+    (the same before calibration and limits) and `kind` of the first answer (kind: the scale of the cause, `healthy` or
+    `unknown`; NULL and `none` if nothing was judged);
     `first`, `named` and `three`: whether the first answer, one of `said`, or one of `said` and `rivals` is right by its
     label or id; `onset`: the step of the first cause; `steps`: the run's last step; `group`: the
     kind of the run (`calibrationkind`).
@@ -67,5 +69,6 @@ def _row(found: Judgement) -> dict[str, Any]:
         "ids": ids,
         "kind": kind,
         "confidence": confidence if kind != "none" else None,
+        "stated": found.stated if kind != "none" else None,
         "onset": onset,
     }

@@ -10,6 +10,7 @@ import polars as pl
 from loganalyst.errors import SourceError
 
 SOURCE_ANSWERS = 30  # a source counts at most as much as this many answers: today's rules are better
+CUT, BELOW = 0.5, 0.27  # of "healthy": smaller values were kept as 0.5; 0.27 is the median of those today
 COLUMNS = {
     "source": pl.String(),
     "labels": pl.String(),  # the right answers, separated by ";"; empty where they are not ours to publish
@@ -27,7 +28,7 @@ def is_table(place: Path) -> bool:
 
 
 def read(table: Path) -> pl.DataFrame:
-    """The answers of a table, with how often each counts (`count`).
+    """The answers of a table, with the probability before calibration (`stated`) and how often each counts (`count`).
 
     Raises SourceError if its columns are not COLUMNS.
     """
@@ -35,4 +36,5 @@ def read(table: Path) -> pl.DataFrame:
     if rows.columns != [*COLUMNS]:
         raise SourceError(table, f"has columns {', '.join(rows.columns)}", f"it takes {', '.join(COLUMNS)}")
     count = (SOURCE_ANSWERS / pl.len().over("source")).clip(upper_bound=1.0)
-    return rows.with_columns(count=count)
+    cut = (pl.col("kind") == "healthy") & (pl.col("confidence") == CUT)
+    return rows.with_columns(count=count, stated=pl.when(cut).then(BELOW).otherwise("confidence"))

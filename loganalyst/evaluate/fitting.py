@@ -18,8 +18,10 @@ from loganalyst.evaluate.ratios import Problem, Ratios, problem, ratios
 OUTER_PARTS, INNER_PARTS = 8, 4  # of the families: for the evaluation, and within each for the calibration
 REPO_RUNS = 3  # a repository counts at most as much as this many runs
 SOURCE_RUNS = 200  # a source counts at most as much as this many runs
+SICK = 1 / 3  # the share of trainings with a fault for which "healthy" is calibrated
 Taken = NDArray[np.bool_]  # of the runs
 Key = Literal["family", "source"]
+HEALTHY = "healthy"  # label and kind of answer
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Fitting:
             order = np.concatenate([np.flatnonzero(part) for part in parts])
         else:
             unseen, order = self.judged_answers.filter(pl.Series(taken)), np.flatnonzero(taken)
-        unseen = unseen.with_columns(count=self.counts[order])
+        unseen = unseen.with_columns(count=self.counts[order] * balance(unseen, self.counts[order]))
         sources = self.runs.truths["source"].filter(pl.Series(taken)).unique().to_list()
         return Weights(
             self.ratios(taken), {kind: calibration(self._of(kind, unseen, sources), kind) for kind in SCALES}
@@ -74,7 +76,7 @@ class Fitting:
             sources
         )
         kept = [] if self.first_sight is None else [self.first_sight.filter(~left_out)]
-        columns = ("kind", "confidence", "first", "group", "count")
+        columns = ("kind", "stated", "first", "group", "count")
         return pl.concat([part.select(columns) for part in (answers, *kept)]).filter(kind=kind)
 
     def ratios(self, taken: Taken) -> Ratios:
@@ -96,3 +98,18 @@ class Fitting:
         of_run = self.runs.truths[self.key].to_numpy()
         names = np.unique(of_run[taken])
         return [taken & np.isin(of_run, names[k::count]) for k in range(min(count, names.size))]
+
+
+def balance(answers: pl.DataFrame, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each answer counts more or less, so that a share SICK of the trainings has a fault.
+
+    Only answers of "healthy" differ: they are right as often as runs are healthy. Sources have other shares of faults,
+    from none to all.
+    """
+    sick = (answers["labels"].list.first() != HEALTHY).to_numpy()
+    training = (answers["group"] != "job").to_numpy()
+    with_fault, without = (counts[training & some].sum() for some in (sick, ~sick))
+    if not with_fault or not without:
+        return np.ones_like(counts)
+    factor = np.where(sick, SICK / with_fault, (1 - SICK) / without) * (with_fault + without)
+    return np.where(training & (answers["kind"] == HEALTHY).to_numpy(), factor, 1.0)

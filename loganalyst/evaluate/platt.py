@@ -17,6 +17,7 @@ from loganalyst.diagnosis.calibrationkind import KINDS
 from loganalyst.diagnosis.confidence import logit
 from loganalyst.diagnosis.rule import Calibration
 
+LEAST = 1e-9  # distance of a probability from 0 and 1
 REACH = 4.0  # log-odds count up to 4 in size (0.982): beyond, they say nothing more about who is right
 MIN_SLOPE = 0.05  # a higher probability never gives a lower confidence
 RIDGE = 1.0  # draws the slope to 1
@@ -30,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 def calibration(answers: pl.DataFrame, scale: str = "") -> Calibration:
-    """The calibration of a scale from answers: their stated `confidence`, and whether they were right (`first`).
+    """The calibration of a scale from answers: what was `stated` before, and whether they were right (`first`).
 
     A column `group` (kind of run) or `count` (how often an answer counts) is used if there is one. Without answers, the
     identity.
@@ -38,7 +39,7 @@ def calibration(answers: pl.DataFrame, scale: str = "") -> Calibration:
     if not answers.height:
         return Calibration()
     kinds, of_kind = _dummies(answers, "group")
-    x = np.clip([logit(p) for p in answers["confidence"]], -REACH, REACH)
+    x = np.clip([logit(min(max(p, LEAST), 1 - LEAST)) for p in answers["stated"]], -REACH, REACH)
     design = np.column_stack([x, np.ones_like(x), of_kind])
     count = answers["count"].to_numpy() if "count" in answers.columns else np.ones_like(x)
     ridge = np.full(design.shape[1], SHIFT_RIDGE)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import CAP, Judged, calibrate, healthy, judge_alone, scale_of
+from loganalyst.diagnosis.confidence import CAP, Judged, calibrate, faultless, healthy, judge_alone, scale_of
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, Scale, SymptomRule
 from loganalyst.diagnosis.rulesql import ask
@@ -189,7 +189,8 @@ def test_a_restated_symptom_is_never_sure() -> None:
     """Its confidence has a limit, which the answer states; what a log says in words has none."""
     found = judged(catalogue_of(direct("effect", 0.95, restates_symptom=True)), {"s": True})["effect"]
 
-    assert (found.confidence, found.limits) == (0.8, ("it says what happened, not why",))
+    assert (round(found.share, 9), found.confidence) == (0.95, 0.85)
+    assert found.limits == ("it says what happened, not why",)
     assert confidence._restated(replace(found, scale="logs")) is None
 
 
@@ -380,21 +381,21 @@ def test_healthy_counts_faults_that_could_be_seen() -> None:
     benign = rule("fine", 0.5, item("a", 1.0, -1.0), label="healthy")
     catalogue = catalogue_of(asked, core, foreign, benign, core=("c",))
     given_ = answers({"s": False, "c": None, "f": None}, dict.fromkeys(catalogue.rules, (None,)))
-    found = healthy(catalogue, given_, confidence.judge(catalogue, given_))
+    found = faultless(catalogue, given_, confidence.judge(catalogue, given_))
 
     assert found == pytest.approx((1 - UNSEEN * 0.2) * (1 - 0.1))
     settled = replace(given_, symptoms={"s": False, "c": False, "f": False})
-    assert healthy(catalogue, settled, confidence.judge(catalogue, settled)) > found
+    assert faultless(catalogue, settled, confidence.judge(catalogue, settled)) > found
 
 
-def test_doubting_notes_lower_the_confidence_of_healthy() -> None:
+def test_doubting_notes_lower_the_probability_of_healthy() -> None:
     """A note lowers the log-odds by its doubt if it is shown."""
     base = catalogue_of(rule("a", 0.2, item("a", 1.0, -1.0)))
     catalogue = replace(base, notes={"n": NoteRule("n", "n", YES, TEXT, TEXT, (), Path("notes.yaml"), doubt=2.0)})
     given_ = answers({"s": False}, {"a": (None,)})
     judged_ = confidence.judge(catalogue, given_)
     shown, hidden, unknown = (
-        healthy(catalogue, replace(given_, notes={"n": holds}), judged_) for holds in (True, False, None)
+        faultless(catalogue, replace(given_, notes={"n": holds}), judged_) for holds in (True, False, None)
     )
 
     assert hidden == unknown == pytest.approx(1 - UNSEEN * 0.2)
@@ -406,7 +407,7 @@ def test_few_points_bound_the_confidence_of_healthy(kind: str, points: int, most
     """Ten points give at most 90 %; a job log has no curve to count."""
     given_ = replace(answers({}, {}), values={"run_kind": kind, "run_longest_metric": points})
 
-    assert healthy(catalogue_of(), given_, {}) == pytest.approx(most, abs=0.01)
+    assert healthy(confidence.CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
 
 
 def test_rivals_at_the_edge_of_their_verdict_keep_their_order() -> None:

@@ -93,11 +93,13 @@ def test_a_supported_rival_is_an_alternative_from_one_in_twenty_on(
 
 
 def test_healthy_is_at_least_likely(catalogue: Catalogue) -> None:
-    """Even if the calibration says less."""
+    """Even if the calibration says less. What was stated before stays, for the next calibration."""
     row: dict[str, FeatureValue] = {"run_kind": "training", "train_loss_nonfinite_count": 0}
+    judged = diagnose(catalogue, Features(row))
     found = diagnose(replace(catalogue, scales={"healthy": Calibration(1.0, -9.0)}), Features(row))
 
     assert (found.status, found.confidence, found.causes) == ("healthy", 0.5, ())
+    assert found.stated == judged.stated == pytest.approx(judged.confidence)
 
 
 def test_symptom_without_any_cause(catalogue: Catalogue) -> None:

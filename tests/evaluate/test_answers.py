@@ -28,4 +28,4 @@ def test_a_status_or_the_id_of_a_rule_may_be_right(judged: Catalogue) -> None:
     assert found["said"].list.first().to_list() == ["cause_unknown", "insufficient_data", "nan_loss"]
     assert found["first"].to_list() == [True, True, True]
     assert found["kind"].to_list()[:2] == ["unknown", "none"]
-    assert found["confidence"].is_null().to_list() == [False, True, False]
+    assert found["confidence"].is_null().to_list() == found["stated"].is_null().to_list() == [False, True, False]

@@ -10,7 +10,7 @@ from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import calibrate
 from loganalyst.diagnosis.rule import Calibration
 from loganalyst.evaluate.answers import answered
-from loganalyst.evaluate.fitting import Fitting, Key
+from loganalyst.evaluate.fitting import Fitting, Key, balance
 from loganalyst.evaluate.labelled import Labelled, recorded
 from tests.evaluate.evaluatedruns import PUBLIC_LOGS, nan_runs
 
@@ -29,7 +29,7 @@ def test_answers_at_first_sight_count_like_labelled_runs(judged: Catalogue) -> N
     every, none = np.array([True] * 40), Calibration()
 
     def scales(right: bool, kind: str, source: str = "elsewhere") -> Mapping[str, Calibration]:
-        rows = {"confidence": 0.8, "first": right, "kind": kind, "source": source, "count": 1.0, "group": "job"}
+        rows = {"stated": 0.8, "first": right, "kind": kind, "source": source, "count": 1.0, "group": "job"}
         first_sight = pl.DataFrame([rows] * 60)
         some = nan_runs(*said[:1] * 40)
         return Fitting(judged, some, items=False, first_sight=first_sight, key="source").weights(every).scales
@@ -45,7 +45,7 @@ def test_a_part_is_judged_by_weights_of_the_others(judged: Catalogue, key: Key, 
     """The labels of a family, or of a source and its answers at first sight, do not change its answers."""
     labels = ["lr_too_high", "bad_data", "lr_too_high"] * 14
     turned = [label if i % 3 else "log_of_zero" for i, label in enumerate(labels)]  # all of family and source a
-    row = {"confidence": 0.8, "kind": "causes", "source": "a", "count": 1.0, "group": "job"}
+    row = {"stated": 0.8, "kind": "causes", "source": "a", "count": 1.0, "group": "job"}
     said = []
     for some, right in ((labels, True), (turned, False)):
         first_sight = pl.DataFrame([row | {"first": right}] * 9) if key == "source" else None
@@ -53,6 +53,19 @@ def test_a_part_is_judged_by_weights_of_the_others(judged: Catalogue, key: Key, 
 
     assert said[0]["confidence"].to_list() == said[1]["confidence"].to_list()
     assert said[0]["ids"].to_list() == said[1]["ids"].to_list()
+
+
+def test_healthy_is_calibrated_for_one_training_in_three_with_a_fault() -> None:
+    """Two of three trainings have a fault here. Answers with a cause, and those of jobs, count as before."""
+    rows = [
+        ("bad_data", "healthy", "language"), ("bad_data", "causes", "language"),
+        ("healthy", "healthy", "language"), ("bad_data", "healthy", "job"),
+    ]  # fmt: skip
+    answers = pl.DataFrame([{"labels": [label], "kind": kind, "group": group} for label, kind, group in rows])
+    factors = balance(answers, np.ones(4))
+
+    assert factors.tolist() == pytest.approx([0.5, 1.0, 2.0, 1.0])
+    assert balance(answers[:2], np.ones(2)).tolist() == [1.0, 1.0]
 
 
 def test_a_repository_and_a_source_count_up_to_a_limit(judged: Catalogue) -> None:

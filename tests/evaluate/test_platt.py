@@ -10,14 +10,14 @@ from loganalyst.evaluate.platt import calibration
 
 
 def answers(*rows: tuple[float, int, int], **columns: list[object]) -> pl.DataFrame:
-    """Answers by (confidence, right of them, number), with a value of each further column for each row."""
+    """Answers by (stated probability, right of them, number), with a value of each further column for each row."""
     numbers = [n for _, _, n in rows]
     more = {
         name: [v for v, n in zip(values, numbers, strict=True) for _ in range(n)] for name, values in columns.items()
     }
     return pl.DataFrame(
         {
-            "confidence": [p for p, _, n in rows for _ in range(n)],
+            "stated": [p for p, _, n in rows for _ in range(n)],
             "first": [i < right for _, right, n in rows for i in range(n)],
             **more,
         }
