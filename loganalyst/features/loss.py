@@ -194,6 +194,8 @@ def _levels(curve: Curve) -> Computed:
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_negative_share": float(np.mean(x < 0)),
-        **unless_late(curve, {"train_loss_late_fall_share": ratio(middle - last, first - last) if last < first else None}),
+        **unless_late(
+            curve, {"train_loss_late_fall_share": ratio(middle - last, first - last) if last < first else None}
+        ),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
     }
