@@ -10,7 +10,7 @@ from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.decidingscripts import deciding
 from loganalyst.diagnosis.fixplaces import cited
 from loganalyst.diagnosis.judgement import Judgement, diagnose
-from loganalyst.diagnosis.outlook import recommended
+from loganalyst.diagnosis.outlook import recommended, unseen
 from loganalyst.diagnosis.quickfixes import quick_fixes
 from loganalyst.diagnosis.timeline import timeline
 from loganalyst.model import OURS, Cause, Diagnosis, Evidence, Onset, Place
@@ -50,6 +50,10 @@ def conclude(
         summary={
             **found.summary,
             "recommendation": recommendation,
+            "not_logged": {
+                **found.summary.get("not_logged", {}),
+                **unseen(judged.status, found.features.values),
+            },
             "told_symptoms": [asdict(symptom) for symptom in judged.told],
         },
     )

@@ -1,8 +1,8 @@
 """What to do with a healthy run: use it, resume it, train longer, stop earlier or regularise."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from loganalyst.model import Note, RunStatus, Status
+from loganalyst.model import FeatureValue, Note, RunStatus, Status
 
 # Notes of rules/notes.yaml, the most pressing first, and what they recommend
 KINDS = {
@@ -16,6 +16,12 @@ KINDS = {
     "ended-at-its-best": "ready",
 }
 COMPLETE = ("finished", "stopped_early", "unknown")  # statuses of runs that are not known to be cut off
+# What a healthy run cannot rule out if a feature is not known: feature -> what was not logged, and the cost
+UNSEEN = {
+    "run_end": ("planned_end", "a run that hung or was stopped cannot be judged"),
+    "throughput_points": ("step_time", "slowdowns cannot be judged"),
+}
+TRAININGS = ("training", "reinforcement", "adversarial")  # kinds of runs with steps of their own
 ALWAYS_SHOWN = ("more-steps-would-help",)  # for runs that are not healthy as well
 
 
@@ -34,3 +40,14 @@ def recommended(
     if first is None or (KINDS[first.id] == "ready" and ended not in COMPLETE):
         return None, left
     return {"kind": KINDS[first.id], "title": first.title, "why": first.text, "change": first.change}, left
+
+
+def unseen(status: Status, values: Mapping[str, FeatureValue]) -> dict[str, str]:
+    """What a healthy training did not log, and what cannot be judged without it; empty for other runs.
+
+    >>> unseen("healthy", {"run_kind": "training", "run_end": "finished"})
+    {'step_time': 'slowdowns cannot be judged'}
+    """
+    if status != "healthy" or values.get("run_kind") not in TRAININGS:
+        return {}
+    return dict(cost for name, cost in UNSEEN.items() if values.get(name) is None)

@@ -1,6 +1,6 @@
 import pytest
 
-from loganalyst.diagnosis.outlook import recommended
+from loganalyst.diagnosis.outlook import recommended, unseen
 from loganalyst.model import Note
 
 LONGER = Note("more-steps-would-help", "More steps would help", "it falls", "train for longer")
@@ -48,3 +48,18 @@ def test_a_run_that_was_cut_off_is_not_ready():
     longer = recommended("healthy", "cancelled", (READY, LONGER))[0]
     assert longer is not None
     assert longer["kind"] == "train_longer"
+
+
+@pytest.mark.parametrize(
+    ("status", "values", "missing"),
+    [
+        ("healthy", {"run_kind": "training"}, ["planned_end", "step_time"]),
+        ("healthy", {"run_kind": "reinforcement", "run_end": "finished"}, ["step_time"]),
+        ("healthy", {"run_kind": "training", "run_end": "finished", "throughput_points": 90}, []),
+        ("healthy", {"run_kind": "evaluation"}, []),
+        ("cause_unknown", {"run_kind": "training"}, []),
+    ],
+)
+def test_a_healthy_training_names_what_it_did_not_log(status, values, missing):
+    """An evaluation has no steps, and other answers claim no health."""
+    assert list(unseen(status, values)) == missing

@@ -81,6 +81,28 @@ def test_the_standard_error_of_a_fall(features_of: FeaturesOf, points: int) -> N
     assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5, rel=1e-3)
 
 
+@pytest.mark.parametrize(("bend", "share"), [(0.0, 0.46), (5.0, 0.08)])
+def test_the_share_of_the_fall_in_the_second_half(features_of: FeaturesOf, bend: float, share: float) -> None:
+    """About half for a straight line, whose last level is the median of its last fifth; little for a bent curve."""
+    t = np.linspace(0, 1, 201)
+    loss = 2 - t if bend == 0 else 1 + np.exp(-bend * t)
+    row = features_of({"loss": loss.tolist()}).values
+
+    assert row["train_loss_late_fall_share"] == pytest.approx(share, abs=0.01)
+
+
+def test_a_loss_that_rose_has_no_share_of_a_fall(features_of: FeaturesOf) -> None:
+    """There is no fall whose part could lie in the second half."""
+    assert features_of({"loss": np.linspace(1, 2, 50).tolist()}).values.get("train_loss_late_fall_share") is None
+
+
+def test_the_share_of_values_below_zero(features_of: FeaturesOf) -> None:
+    """Three of ten; 0 itself is not below."""
+    row = features_of({"loss": [3.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.0, -1.0, -2.0, -3.0]}).values
+
+    assert row["train_loss_negative_share"] == pytest.approx(0.3)
+
+
 def test_ratios_of_rounded_losses_are_the_least_possible(features_of: FeaturesOf) -> None:
     """0.02 beside 0.01 may be 0.015 beside 0.0149: no spike and no burst."""
     flat = [round(0.3 * math.exp(-i / 9), 2) for i in range(40)] + [0.01] * 20 + [0.02] + [0.01] * 20

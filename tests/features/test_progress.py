@@ -39,6 +39,25 @@ def test_planned_steps(last: int | None, numbers: dict[str, int], planned: float
     assert plan(last, said(**numbers)) == planned
 
 
+@pytest.mark.parametrize(
+    ("last", "steps", "planned"),
+    [
+        (1918, ["2400"], 2400),
+        (300, ["1,200"], 1200),
+        (300, ["1200", "1200"], 1200),
+        (300, ["1200", "800"], None),  # which of both is the plan?
+        (2000, ["1200"], None),  # steps of something else
+    ],
+)
+def test_steps_announced_on_a_line_of_their_own(last: int, steps: list[str], planned: float | None) -> None:
+    """`max_steps: 2400` is the plan if the curves do not exceed it."""
+    lines = table("lines", {
+        "session": 0, "file": "a", "line": list(range(len(steps))), "pattern": "planned-steps",
+        "captures": [f'{{"steps":"{s}"}}' for s in steps],
+    })  # fmt: skip
+    assert printed_plan(Run(lines=lines, sessions=table("sessions", {"session": [0]})), last) == planned
+
+
 def test_a_silent_log_has_no_plan() -> None:
     """Nor has a log without sessions."""
     assert printed_plan(Run(), 5) is None

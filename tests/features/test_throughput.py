@@ -72,6 +72,14 @@ class TestThroughput:
         assert abs(seen["throughput_drop_step"] - 600) <= 10
         assert causes(found) == ["throughput-drop"]
 
+    @pytest.mark.parametrize(("noise", "found"), [(0.001, ["throughput-drop"]), (0.04, [])])
+    def test_few_readings_must_hardly_scatter(self, noise, found):
+        """Thirty readings with half the speed from the middle on."""
+        steps = np.arange(30)
+        speed = np.where(steps < 15, 1000.0, 480.0) * (1 + noise * np.sin(steps * 1.7))
+
+        assert causes(diagnosed(logged(10.0 * steps), logged(10.0 * steps, "tokens_per_sec", speed))) == found
+
     def test_a_slow_drift_by_the_clock_alone(self):
         """Steps take three times as long at the end; no single drop."""
         found = diagnosed(logged(np.cumsum(np.linspace(10, 30, 1000))))
