@@ -12,7 +12,9 @@ Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
 
 @dataclass(frozen=True, repr=False)
 class Evidence(Short):
-    """One item of evidence. `holds`: None if not known. `weight`: the log-likelihood ratio that counted (0 if none)."""
+    """One item of evidence. `holds`: None if not known. `weight`: the log-likelihood ratio that counted (0 if none).
+    `metrics` are all metrics that the answer rests on.
+    """
 
     id: str
     kind: Literal["direct", "circumstantial"]
@@ -24,6 +26,7 @@ class Evidence(Short):
     step: int | None = None
     file: str | None = None
     line: int | None = None
+    metrics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
