@@ -201,4 +201,5 @@ def symptom(rule: SymptomRule, answers: Answers) -> Symptom:
         metric=metric if isinstance(metric, str) else witness.metric,
         step=step(rule.at, answers, witness),
         text=first_known([rule.says], answers.values) or rule.title,
+        origin=rule.origin,
     )

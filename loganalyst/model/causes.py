@@ -131,13 +131,14 @@ class QuickFix(Short):
 
 @dataclass(frozen=True, repr=False)
 class Symptom(Short):
-    """Something that is visibly wrong, before any cause."""
+    """Something that is visibly wrong, before any cause. `origin` is OURS, or the file of a user's own symptom."""
 
     id: str
     title: str
     metric: str | None
     step: int | None
     text: str
+    origin: str = OURS
 
 
 @dataclass(frozen=True, repr=False)
