@@ -6,7 +6,7 @@ from loganalyst.curves import roles
 
 FIRST, LAST = 946_684_800.0, 2_524_608_000.0  # 2000 to 2050, in seconds since 1970
 UNITS = (1.0, 1e3, 1e6, 1e9)  # one second in seconds, milli-, micro- and nanoseconds
-CLOCKS = ("wall_time", "other", "step", "epoch")  # roles of metrics whose values may be dates
+CLOCKS = ("wall_time", "time_left", "other", "step", "epoch")  # roles of metrics whose values may be dates
 
 
 def without_dates(points: pl.DataFrame) -> pl.DataFrame:

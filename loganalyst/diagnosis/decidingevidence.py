@@ -99,7 +99,11 @@ def _ranked(judged: Judged, answers: Answers) -> list[Item]:
 
 
 def _experiment(judged: Judged, answers: Answers) -> tuple[Decider, ...]:
-    """The first change of the rule and how to check its effect: if it helps, the cause is confirmed."""
+    """The first change of the rule and how to check its effect: if it helps, the cause is confirmed. A harmless
+    explanation has no change to try.
+    """
+    if judged.rule.benign:
+        return ()
     for fix in advice.offered(judged.rule, answers):
         change, check = advice.change_text(fix, answers.values), first_known([fix.verify], answers.values)
         if change and check:

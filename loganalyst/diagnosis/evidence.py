@@ -154,7 +154,15 @@ def _worded(item: Item, holds: Answer, weight: float, answers: Answers, declared
         step=step(item.at, answers, witness),
         file=witness.file,
         line=witness.line,
+        metrics=_metrics(item, answers),
     )
+
+
+def _metrics(item: Item, answers: Answers) -> tuple[str, ...]:
+    """The metrics that its text names, then those in which the features of its question were seen."""
+    named = [answers.values.get(f) for f in item.says.features if f.endswith("_metric")]
+    seen = [answers.witnesses[f].metric for f in item.ask.features if f in answers.witnesses]
+    return tuple(dict.fromkeys(m for m in (*named, *seen) if isinstance(m, str)))
 
 
 def _text(item: Item, holds: Answer, answers: Answers, declared: Mapping[str, Feature]) -> str:
@@ -193,4 +201,5 @@ def symptom(rule: SymptomRule, answers: Answers) -> Symptom:
         metric=metric if isinstance(metric, str) else witness.metric,
         step=step(rule.at, answers, witness),
         text=first_known([rule.says], answers.values) or rule.title,
+        origin=rule.origin,
     )

@@ -10,7 +10,7 @@ import msgspec
 from loganalyst.diagnosis.calibrationkind import CalibrationKind
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.diagnosis.texttemplate import Template
-from loganalyst.model import FeatureValue, TrainingKindName, Verdict
+from loganalyst.model import OURS, FeatureValue, TrainingKindName, Verdict
 from loganalyst.rulefiles import Shape, needed
 
 MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is about a thousandfold, and no stronger evidence is known that well
@@ -36,7 +36,7 @@ class SymptomRule:
     """A visible symptom. `at` names the feature of its step, `metric` the text feature of its metric.
 
     `core` are the kinds of run (feature `run_kind`) that should show it; if such a run cannot, "healthy" is less sure.
-    `told` are phrases that people use for it.
+    `told` are phrases that people use for it. `origin` is OURS, or the file of a user's own symptom.
     """
 
     id: str
@@ -49,6 +49,7 @@ class SymptomRule:
     told: tuple[str, ...] = ()
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
+    origin: str = OURS
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from loganalyst.diagnosis.rule import (
 from loganalyst.diagnosis.rulesql import Ask, ask, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError, nearest
-from loganalyst.model import Feature, FeatureValue, Verdict
+from loganalyst.model import OURS, Feature, FeatureValue, Verdict
 from loganalyst.model.labels import LABELS
-from loganalyst.rulefiles import Finite, Keys, RuleFile, Shape, Text, fitted, needed, refuse_name
+from loganalyst.rulefiles import Finite, Keys, RuleFile, Shape, Text, fitted, needed, origin, refuse_name
 
 Weights = dict[str, Weight]
 T = TypeVar("T")
@@ -335,6 +335,7 @@ def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
         told=reader.once((id_, "told"), found.told),
         kinds=found.kinds,
         excluded_kinds=found.excluded_kinds,
+        origin=origin(reader.file.path) or OURS,
     )
 
 

@@ -49,7 +49,10 @@ def compute(context: Context) -> Computed:
         ranges = [_range(curve.values) for curve in (generator[0], discriminator[0])]
         known = [r for r in ranges if r is not None]
         out["adversarial_loss_range"] = max(known) if len(known) == len(ranges) else None
-        out["adversarial_correlation"] = _correlation(generator[0], discriminator[0])
+        out["adversarial_correlation"] = (
+            _correlation(generator[0], discriminator[0]),
+            witness_at(discriminator[0]),
+        )
     return out
 
 

@@ -3,7 +3,10 @@
 import re
 from functools import cache
 
+import numpy as np
+
 from loganalyst.features.context import Computed, Context, last_level
+from loganalyst.features.setup import EPOCH_KEYS
 from loganalyst.model import Feature
 from loganalyst.rulefiles import Shape, Texts, ours
 from loganalyst.thresholds import feature_limit
@@ -24,6 +27,8 @@ FEATURES = (
     Feature("config_tokenizer_differs", "bool", "", "the tokenizer belongs to another family of models than the pretrained model, by their names", "config"),
 )  # fmt: skip
 
+OF_UPDATES, OF_PASSES = "optimizer step", "epoch"  # what the steps of a trainer count
+UPDATES_IN_A_PASS = 2  # a counter that grows at most so much in a pass counts passes
 SAVE_KEYS = (
     "save_steps", "save_interval", "save_every", "save_freq", "checkpoint_interval", "checkpoint_every",
     "ckpt_interval", "ckpt_freq", "every_n_train_steps", "checkpointing_steps", "save_checkpoint_every",
@@ -107,7 +112,22 @@ def _initial_share(context: Context, decay: float | None) -> float | None:
     if decay is None or not 0 < decay < 1 or not losses or _is_set(context, *_EMA_WARMUP):
         return None
     steps = int(losses[0].steps[-1])
-    return float(decay**steps) if steps >= feature_limit("least_updates") else None  # fewer may be passes over the data
+    counts = _counts_updates(context, steps)
+    known = steps >= feature_limit("least_updates") if counts is None else counts
+    return float(decay**steps) if known else None
+
+
+def _counts_updates(context: Context, steps: int) -> bool | None:
+    """Whether steps count updates of the weights: by the trainer, by the plan, by logged passes; None if not known."""
+    if context.trainer is not None and context.trainer.step in (OF_UPDATES, OF_PASSES):
+        return context.trainer.step == OF_UPDATES
+    planned_passes = context.number(*EPOCH_KEYS)
+    if planned_passes is not None and 0.9 * planned_passes <= steps + 1 <= planned_passes + 1:
+        return False
+    passes = max((float(c.values[-1]) for c in context.with_role("epoch") if c.values.size), default=None)
+    if passes is not None and np.isfinite(passes) and passes > 0:
+        return steps > UPDATES_IN_A_PASS * passes
+    return None
 
 
 def _averaged(context: Context) -> Computed:

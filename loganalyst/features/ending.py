@@ -15,6 +15,7 @@ FEATURES = (
 )  # fmt: skip
 CUT = "ends inside"  # gaps of files whose last record is incomplete: "the file ends inside a record"
 _PATIENCE_KEYS = ("early_stopping_patience", "early_stop_patience", "early_stopping_rounds", "patience")
+_USUAL_PATIENCE = (10, 20, 25, 30, 50, 75, 100, 150, 200, 250, 300, 500, 1000)  # trees without a better value
 _SCORES = {"val_accuracy": -1, "val_score": -1, "val_loss": 1, "val_error_rate": 1}  # held-out roles: sign of harm
 
 
@@ -62,12 +63,15 @@ def _cut_file(context: Context) -> str | None:
 
 
 def _waited_for_better(context: Context) -> bool:
-    """Whether a held-out value was best exactly as many evaluations before its end as the configured patience."""
-    patience = context.number(*_PATIENCE_KEYS)
-    if not patience or patience < 1:
-        return False
+    """Whether a held-out value was best exactly as many evaluations before its end as the configured patience.
+
+    Boosting writes its plan, but not its patience: there, any usual number counts.
+    """
+    configured = context.number(*_PATIENCE_KEYS)
+    boosting = context.training_kind is not None and context.training_kind.kind == "boosting"
+    patience = [configured] if configured else _USUAL_PATIENCE if boosting else []
     curves = [(c, sign) for role, sign in _SCORES.items() for c in context.with_role(role)]
     waits = [
         c.values.size - 1 - int(np.nanargmin(sign * c.values)) for c, sign in curves if np.isfinite(c.values).any()
     ]
-    return any(0 <= wait - patience <= 1 for wait in waits)
+    return any(0 <= wait - p <= 1 for wait in waits for p in patience if p >= 1)

@@ -1,5 +1,6 @@
 """Features of the whole run: how much was logged, how far it got, and how it ended."""
 
+import numpy as np
 import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
@@ -7,7 +8,7 @@ from loganalyst.features.progress import printed_plan
 from loganalyst.model import OF_NO_FORMAT, UNREAD, Feature, Run
 from loganalyst.patterntraits import having
 
-COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
+COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "time_left", "step", "epoch", "parameter_count")
 
 SPEEDS = ("step_time", "data_time", "throughput")
 FEATURES = (
@@ -101,9 +102,23 @@ def _stopped_early(run: Run) -> bool:
 
 
 def planned_steps(context: Context) -> float | None:
-    """The steps that the config plans; without a setting, the steps that the job log announces."""
+    """The steps that the config plans; without a setting, the steps that the job log announces, or those that follow
+    from the remaining time.
+    """
     planned = context.number(*_PLAN_KEYS)
-    return planned if planned and planned > 0 else printed_plan(context.run, last_step(context))
+    if planned and planned > 0:
+        return planned
+    return printed_plan(context.run, last_step(context)) or _plan_by_time(context)
+
+
+def _plan_by_time(context: Context) -> float | None:
+    """The steps of a run with a logged remaining time: as many as the time so far, which the steps took, is of both."""
+    for left in context.with_role("time_left"):
+        for passed in (c for c in context.with_role("wall_time") if c.source == left.source):
+            so_far, rest = float(passed.values[-1]), float(left.values[-1])
+            if passed.steps[-1] == left.steps[-1] and so_far > 0 and rest >= 0 and np.isfinite(so_far + rest):
+                return float(round((int(left.steps[-1]) + 1) * (so_far + rest) / so_far))
+    return None
 
 
 def last_step(context: Context) -> int | None:

@@ -50,6 +50,7 @@ CLIP_KEYS = (
     "gradient_clipping",
     "clip_norm",
 )
+_PRECISION_SWITCHES, _ON = ("bf16", "fp16"), ("true", "1", "yes", "on")
 _PRECISION_KEYS = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_dtype")
 
 
@@ -178,5 +179,10 @@ def _settings(context: Context) -> Computed:
             "optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer"
         ),
         "config_clip": context.number(*CLIP_KEYS),
-        "config_precision": lower(*_PRECISION_KEYS),
+        "config_precision": lower(*_PRECISION_KEYS) or _switched_on(context),
     }
+
+
+def _switched_on(context: Context) -> str | None:
+    """The precision that a switch named after it turns on: `bf16: true` of Hugging Face's TrainingArguments."""
+    return next((key for key in _PRECISION_SWITCHES if (context.text(key) or "").strip().lower() in _ON), None)

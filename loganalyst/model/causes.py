@@ -12,7 +12,9 @@ Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
 
 @dataclass(frozen=True, repr=False)
 class Evidence(Short):
-    """One item of evidence. `holds`: None if not known. `weight`: the log-likelihood ratio that counted (0 if none)."""
+    """One item of evidence. `holds`: None if not known. `weight`: the log-likelihood ratio that counted (0 if none).
+    `metrics` are all metrics that the answer rests on.
+    """
 
     id: str
     kind: Literal["direct", "circumstantial"]
@@ -24,6 +26,7 @@ class Evidence(Short):
     step: int | None = None
     file: str | None = None
     line: int | None = None
+    metrics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,9 @@ class QuickFix(Short):
 
 @dataclass(frozen=True, repr=False)
 class Symptom(Short):
-    """Something that is visibly wrong, before any cause. `expected` says what a healthy run does in its place."""
+    """Something that is visibly wrong, before any cause. `expected` says what a healthy run does in its place; `origin`
+    is OURS, or the file of a user's own symptom.
+    """
 
     id: str
     title: str
@@ -148,6 +153,7 @@ class Symptom(Short):
     step: int | None
     text: str
     expected: str = ""
+    origin: str = OURS
 
 
 @dataclass(frozen=True, repr=False)

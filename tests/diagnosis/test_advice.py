@@ -64,14 +64,22 @@ def test_fixes_of_a_rule(catalogue: Catalogue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "offered"), [({"lr_peak": 0.5}, 1), ({"lr_peak": 0.001}, 0), ({"train_loss_points": 3}, 1)]
+    ("condition", "row", "offered"),
+    [
+        ("when", {"lr_peak": 0.5}, 1),
+        ("when", {"lr_peak": 0.001}, 0),
+        ("when", {"train_loss_points": 3}, 0),
+        ("unless", {"lr_peak": 0.5}, 0),
+        ("unless", {"lr_peak": 0.001}, 1),
+        ("unless", {"train_loss_points": 3}, 1),
+    ],
 )
-def test_a_fix_is_left_out_where_its_condition_is_false(
-    catalogue: Catalogue, row: dict[str, FeatureValue], offered: int
+def test_a_fix_is_offered_where_its_condition_allows_it(
+    catalogue: Catalogue, condition: str, row: dict[str, FeatureValue], offered: int
 ) -> None:
-    """A fix with a condition is offered where the condition holds or is not known."""
+    """What is not known neither calls for a fix with `when`, nor speaks against one with `unless`."""
     rule = catalogue.rules["lr-too-high"]
-    fix = replace(rule.fix[0], when=ask("lr_peak > 0.01", catalogue.declared))
+    fix = replace(rule.fix[0], **{condition: ask("lr_peak > 0.01", catalogue.declared)})
     known = replace(catalogue, rules={rule.id: replace(rule, fix=(fix,))})
     _, answers = judged(known, rule.id, row)
 

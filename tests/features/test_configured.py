@@ -61,6 +61,23 @@ def test_steps_that_may_be_passes_are_no_updates(features_of: Any) -> None:
     )
 
 
+FALLING = [2.0 - i / 1000 for i in range(1501)]
+
+
+@pytest.mark.parametrize(
+    ("logged", "config", "share"),
+    [
+        ({"loss": FALLING}, {"ema_decay": 0.999, "epochs": 1500}, None),
+        ({"loss": FALLING, "epoch": [float(i) for i in range(1501)]}, {"ema_decay": 0.999}, None),
+        ({"loss": FALLING, "epoch": [i / 100 for i in range(1501)]}, {"ema_decay": 0.999}, 0.999**1500),
+        ({"loss": FALLING[:301], "epoch": [i / 100 for i in range(301)]}, {"ema_decay": 0.999}, 0.999**300),
+    ],
+)
+def test_only_steps_that_count_updates_count(features_of: Any, logged: Any, config: Any, share: float | None) -> None:
+    """A plan of as many passes, or a counter of passes beside the steps, shows what the steps count."""
+    assert features_of(logged, config).values["ema_initial_share"] == pytest.approx(share)
+
+
 @pytest.mark.parametrize("name", ["val/loss_ema", "ema/val_loss", "val_loss.ema", "ema_val_loss"])
 def test_averaged_weights_are_compared_with_the_trained_ones(features_of: Any, name: str) -> None:
     plain = "val/loss" if "/" in name else "val_loss"

@@ -120,3 +120,27 @@ def test_sources_that_contradict_the_status(
     told = run_features.compute(Context(run=run, curves=(), findings=table("findings")))
 
     assert told["run_status_otherwise"] == said
+
+
+@pytest.mark.parametrize(
+    ("trees", "planned", "best", "end"),
+    [
+        (400, 1000, 399, "stopped_early_unexplained"),
+        (400, 1000, 349, "early_stopped"),
+        (400, 400, 399, "finished"),
+    ],
+)
+def test_the_remaining_time_shows_the_plan(
+    features_of: FeaturesOf, trees: int, planned: int, best: int, end: str
+) -> None:
+    """CatBoost logs it. A best value 50 trees before the end is a usual patience."""
+    at = np.arange(trees)
+    logged = {
+        "learn/Logloss": 0.7 * 0.99**at,
+        "test/Logloss": 0.5 + np.abs(at - best) / 1000,
+        "Passed": 10.0 * (at + 1),
+        "Remaining": 10.0 * (planned - at - 1),
+    }
+    values = features_of({name: x.tolist() for name, x in logged.items()}).values
+
+    assert (values["run_planned_steps"], values["run_end"]) == (planned, end)

@@ -95,3 +95,17 @@ def test_a_planned_decay_is_no_answer_to_a_stall(features_of: FeaturesOf) -> Non
     found = features_of({"loss": val, "val_loss": val, "lr": [8.0, 7.0, 6.0, 5.0, 4.0, 2.0, 1.0, 0.0]}).values
 
     assert found["lr_cut_on_stall"] is False
+
+
+@pytest.mark.parametrize(
+    ("config", "precision"),
+    [
+        ({"fp16": True}, "fp16"),
+        ({"fp16": False, "bf16": True}, "bf16"),
+        ({"fp16": False, "bf16": False}, None),
+        ({"bf16": True, "mixed_precision": "no"}, "no"),
+    ],
+)
+def test_a_switch_names_the_precision(features_of, config, precision):
+    """TrainingArguments of Hugging Face has one switch for each."""
+    assert features_of({"loss": [1.0, 0.5]}, config).values["config_precision"] == precision

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loganalyst.model import OURS, Cause, Diagnosis, RuledOut
+from loganalyst.model import OURS, Cause, Diagnosis, RuledOut, Symptom
 from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.diagnosis import baseline
@@ -31,7 +31,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "confidence": d.confidence,
         "run": _run(d),
         "sessions": [asdict(s) for s in d.sessions],
-        "symptoms": [{"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title} for s in d.symptoms],
+        "symptoms": [_symptom(s) for s in d.symptoms],
         "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
         "alternatives": [asdict(a) for a in d.alternatives],
         "ruled_out": _considered(d.ruled_out),
@@ -50,6 +50,10 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "analysis_artifacts": {"files": files, **_artifacts(d)},
     }
     return plain(whole)  # type: ignore[no-any-return]
+
+
+def _symptom(s: Symptom) -> dict[str, Any]:
+    return {"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title, "origin": s.origin}
 
 
 def _run(d: Diagnosis) -> dict[str, Any]:

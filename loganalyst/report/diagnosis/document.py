@@ -403,6 +403,7 @@ def shown_curves(d: Diagnosis) -> list[Curve]:
     lead = d.causes[:1]
     named = [c.metric for c in lead] + [e.metric for c in lead for e in c.evidence if e.holds]
     named += [s.metric for s in d.symptoms]
+    named += [m for c in lead for e in c.evidence if e.holds for m in e.metrics]
     by_name = {c.metric: c for c in d.curves if len(c.values)}
     chosen = [by_name[m] for m in dict.fromkeys(named) if m in by_name]
     for role in SHOWN_ROLES:

@@ -57,7 +57,14 @@ VALUE: Json = {"anyOf": [NUMBER, {"type": ["boolean", "string"]}]}  # of a featu
 
 def schema() -> Json:
     """The schema of one object: what `diagnose` prints for one run (a list of these for several)."""
-    symptom = object_(id=TEXT, metric=or_null(TEXT), step=or_null(INTEGER), text=TEXT)
+    symptom = object_(
+        ("origin",),  # younger than the schema
+        id=TEXT,
+        metric=or_null(TEXT),
+        step=or_null(INTEGER),
+        text=TEXT,
+        origin=ORIGIN,
+    )
     gap = object_(file=TEXT, offset=or_null(INTEGER), bytes=or_null(INTEGER), why=TEXT)
     ruled_out = object_(
         ("label", "confidence"),  # younger than the schema; `confidence` is no longer written

@@ -202,7 +202,7 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
     (
         "catboost", [], ["catboost_training.json", "learn_error.tsv", "time_left.tsv"],
         {"learn/Logloss": "train_loss", "test/Logloss": "val_loss", "test/AUC": "val_score",
-         "learn/Accuracy": "train_accuracy", "Passed": "wall_time", "Remaining": "wall_time"},
+         "learn/Accuracy": "train_accuracy", "Passed": "wall_time", "Remaining": "time_left"},
     ),
     (
         "deepxde", [], ["loss.dat"],
