@@ -35,6 +35,7 @@ from loganalyst.model.inspection import (
     TensorStats,
     TensorVerdict,
 )
+from loganalyst.model.processstates import ProcessEnd, ProcessState
 from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, Measured, Replay, ReplayEnd
 from loganalyst.model.restarts import Attempt, Restart, RestartVerdict
 from loganalyst.model.run import Run, RunEnd, RunStatus, SettingsFile, Source
@@ -95,6 +96,8 @@ __all__ = [
     "OptimizerScan",
     "Parted",
     "Place",
+    "ProcessEnd",
+    "ProcessState",
     "QuickFix",
     "Replay",
     "ReplayEnd",

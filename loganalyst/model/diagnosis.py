@@ -11,6 +11,7 @@ import polars as pl
 from loganalyst.model.baseline import Baseline
 from loganalyst.model.causes import Alternative, Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
 from loganalyst.model.features import Features
+from loganalyst.model.processstates import ProcessState
 from loganalyst.model.restarts import Restart
 from loganalyst.model.run import Run, SettingsFile
 from loganalyst.model.shortrepr import Short
@@ -119,7 +120,7 @@ class Excerpt(Short):
 class Diagnosis(Short):
     """The answer for one run.
 
-    `causes` is ranked (at most five), empty for a healthy run. `alternatives` are less likely causes that evidence
+    `processes` are those of the last start, if a log shows several. `causes` is ranked (at most five), empty for a healthy run. `alternatives` are less likely causes that evidence
     supports, `ruled_out` are causes that evidence excludes, `not_supported` those that were looked for and not found,
     `unknown` those that were not checked for lack of data. `decide` says what would settle an unsure answer (below
     0.70). `trainer` is the title of the recognised trainer, `training_kind` the kind of training if something suggests
@@ -141,6 +142,7 @@ class Diagnosis(Short):
     metrics: tuple[Metric, ...] = ()
     coverage: Mapping[str, Any] = field(default_factory=dict)
     sessions: tuple[SessionSummary, ...] = ()
+    processes: tuple[ProcessState, ...] = ()
     symptoms: tuple[Symptom, ...] = ()
     causes: tuple[Cause, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
