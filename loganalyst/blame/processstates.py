@@ -10,6 +10,8 @@ from loganalyst.blame.linetraits import has_trait
 from loganalyst.model import ProcessState, Run, RunStatus
 
 MAX_PROCESSES = 1024  # processes of a start that are listed
+MIN_LOGS = 3  # logs, one for each process, that are compared
+MIN_INTERVALS = 2  # usual intervals of steps that a process is behind all others which finished
 _PART, _LINE, _RANK, _LABEL = pl.col("part"), pl.col("line"), pl.col("rank"), pl.col("label")
 _PROCESS = ["name", "rank"]
 _SIGNALLED = ("host_oom", "segfault", "shm")  # labels of exits by a signal
@@ -31,12 +33,11 @@ def process_states(
         started=pl.col("time").min(), last_seen=pl.col("time").max(),
         last_step=_steps().max(),
     )  # fmt: skip
-    found = spans.join(_ends(known, root), on=_PROCESS, how="left", nulls_equal=True).sort(
-        "rank", "name", nulls_last=True
-    )
+    ends = _ends(known, root)
+    found = spans.join(ends, on=_PROCESS, how="left", nulls_equal=True).sort("rank", "name", nulls_last=True)
     states = [_state(row) for row in found.head(MAX_PROCESSES).iter_rows(named=True)]
-    logs = run.sessions.filter(pl.col("session") == session)["source"].drop_nulls()
-    return _with_silent(states, frozenset(logs))
+    logs = run.sessions.filter(pl.col("session") == session).drop_nulls("source").unique("source").sort("source")
+    return _with_own_logs(states, run, logs)
 
 
 def ended(status: RunStatus, states: Sequence[ProcessState]) -> RunStatus:
@@ -79,7 +80,7 @@ def _ends(known: pl.DataFrame, root: Mapping[str, Any] | None) -> pl.DataFrame:
     )
     end = pl.coalesce(pl.when(holds).then(pl.lit(i)) for i, (holds, _) in enumerate(kinds))
     names = dict(enumerate(name for _, name in kinds))
-    is_root = pl.col("row") == (root["row"] if root else None)
+    is_root = pl.col("row") == pl.lit(root["row"] if root else None, pl.UInt32)
     worst = known.with_columns(kind=end, is_root=is_root.fill_null(value=False)).drop_nulls("kind")
     worst = worst.sort(~pl.col("is_root"), "kind", "line").unique(_PROCESS, keep="first")
     return worst.select(
@@ -92,19 +93,40 @@ def _state(row: dict[str, Any]) -> ProcessState:
     return ProcessState(**row, needed=row["name"] != "child" or row["end"] is not None)
 
 
-def _with_silent(states: Sequence[ProcessState], logs: frozenset[str]) -> tuple[ProcessState, ...]:
-    """The states; processes with a log of their own that stopped at an earlier step than all others, which finished,
-    are `silent`.
+def _with_own_logs(states: Sequence[ProcessState], run: Run, logs: pl.DataFrame) -> tuple[ProcessState, ...]:
+    """The states, where each process has a log of its own: also those of logs without a known line, and the last steps.
+
+    `logs` are the sessions of all logs. A process is `silent` if it stopped at an earlier step than all others, most of
+    which finished.
     """
-    files = [state.file for state in states]
-    alone = {file for file in files if files.count(file) == 1 and file in logs}
-    done = [s for s in states if s.end == "finished" and s.file in alone and s.last_step is not None]
-    first = min((s.last_step for s in done if s.last_step is not None), default=0)
-    if 2 * len(done) <= len(states):
+    own = {state.file: state for state in states}
+    if len(logs) < MIN_LOGS or len(own) < len(states) or any(state.rank is None for state in states):
         return tuple(states)
-    return tuple(
-        replace(s, end="silent")
-        if s.end is None and s.file in alone and s.last_step is not None and s.last_step < first
-        else s
-        for s in states
-    )
+    unknown = [row for row in logs.iter_rows(named=True) if row["source"] not in own]
+    steps = _last_steps(run, logs)
+    every = [
+        state if state.last_step is not None else replace(state, last_step=steps.get(state.file, (None, 0))[0])
+        for state in (*states, *(_unknown(row) for row in unknown if row["source"] in steps))
+    ]
+    done = [s.last_step for s in every if s.end == "finished" and s.last_step is not None]
+    margin = MIN_INTERVALS * max((interval for _, interval in steps.values()), default=0)
+    silent = min(done, default=0) - margin if 2 * len(done) > len(every) else 0
+    stopped = [s.end is None and s.last_step is not None and s.last_step < silent for s in every]
+    return tuple(replace(s, end="silent") if early else s for s, early in zip(every, stopped, strict=True))
+
+
+def _last_steps(run: Run, logs: pl.DataFrame) -> dict[str, tuple[int, float]]:
+    """The last step of each log with metrics, and the usual interval of its steps."""
+    step = pl.col("step")
+    points = run.points.lazy().filter(pl.col("source").is_in(logs["source"].implode()), step.is_not_null())
+    points = points.filter(pl.col("session") == logs["session"][0])
+    every = (step.max() - step.min()) / (step.n_unique() - 1).clip(1)
+    rows = points.group_by("source").agg(step.max(), every=every).collect()
+    return {source: (last, interval) for source, last, interval in rows.iter_rows()}
+
+
+def _unknown(log: Mapping[str, Any]) -> ProcessState:
+    """The process of a log without a known line."""
+    lines, times = (log["first_line"] or 1, log["last_line"] or 1), (log["started"], log["ended"])
+    name = f"log {log['source']}"
+    return ProcessState(name, None, None, log["source"], *lines, *times, None, None, None, None, needed=True)
