@@ -148,4 +148,4 @@ def test_set_up_lines_that_come_again_behind_a_failure_are_a_start(log: Path, be
 
 def test_set_up_lines_behind_training_are_no_start(log: Path) -> None:
     """The program went on behind the failure, and then printed them for its evaluation."""
-    assert started(read(log, SET_UP + STEPS + TRACE + STEPS + SET_UP + STEPS)) == [1]
+    assert started(read(log, "node gpu07\n" + SET_UP + STEPS + TRACE + STEPS + SET_UP + STEPS)) == [1]
