@@ -10,6 +10,7 @@ import polars as pl
 
 from loganalyst import anonymous, checking, diagnosis, features, rulecatalogue, settings, signals
 from loganalyst.baseline import compare
+from loganalyst.blame import processstates
 from loganalyst.contextfile import Case
 from loganalyst.curves.runcurves import run_curves
 from loganalyst.curves.trainers import Trainer, recognised
@@ -173,6 +174,9 @@ def _diagnosis(
     curves, metrics = _curves(run, corrected, trainer)
     findings, coverage = signals.find(curves)
     context = Context(run, curves, findings, trainer)
+    if (status := processstates.ended(run.status, context.processes)) != run.status:
+        run = replace(run, status=status)
+        context = Context(run, curves, findings, trainer)
     known = catalogue(tuple(rules), corrected.rules)
     measured = Diagnosis(
         run=run,
@@ -181,6 +185,7 @@ def _diagnosis(
         metrics=metrics,
         coverage=coverage,
         sessions=sessions(context),
+        processes=context.processes,
         summary=summarise(run, curves),
         features=features.compute(context),
         findings=findings,

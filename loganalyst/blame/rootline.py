@@ -21,6 +21,7 @@ _NOT_STARTED = has_trait("trainer_line") | (
     has_trait("step_printed") & (pl.col("captures").str.json_path_match("$.step") == "0")
 )
 _OWN = _PART.is_in(["root", "stop"])
+_LIMITS = ("slurm_timeout", "slurm_preempted", "node_failure")  # labels of stops that take a working job by surprise
 _LABELLED_EXIT = (_PART == "confirm") & _LABEL.is_not_null()
 
 
@@ -124,6 +125,17 @@ def _first_candidates(best: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     return _replaced(reported.unique("session", keep="first").select(first.columns), first)
 
 
+def _outlasted() -> pl.Expr:
+    """Whether the only process of a job ended by an exception, and yet the job ran into a limit of the scheduler: an
+    earlier start printed the exception. Metrics in another log show that the program worked.
+    """
+    uncaught = pl.col("captures").str.json_path_match("$.printer") == "interpreter"
+    stopped_later = _LINE.filter((_PART == "stop") & _LABEL.is_in(_LIMITS)).max().over(_LOG) > _LINE
+    elsewhere = ~pl.col("logged") & pl.col("logged").any().over("session")
+    alone = pl.col("rank").is_null().all().over("session")
+    return (uncaught & stopped_later & elsewhere & alone & ~pl.col("failed")).fill_null(value=False)
+
+
 def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     """The candidates with `tier` (0 is the strongest) and `general` (an exception that no specific pattern knows)."""
     alive, in_traceback = pl.col("alive"), pl.col("block").is_not_null()
@@ -162,7 +174,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     named_device = (has_trait("device_word") & _OWN & alive).any().over("session")
     echo = named_device & _LABEL.is_in(DEVICE_ECHOES) & ~has_trait("device_word")
     tiers = (
-        (_OWN & alive & ~left_over & ~caught & ~echo, "own_fault"),
+        (_OWN & alive & ~left_over & ~caught & ~echo & ~_outlasted(), "own_fault"),
         ((_PART == "peer") & alive & ~led_to & ~echo, "own_fault"),
         (last_fault & (pl.col("later") <= blame_limit("flushed")) & pl.col("failed"), "flushed_fault"),
         (_OWN & alive & ~left_over & ~echo, "flushed_fault"),

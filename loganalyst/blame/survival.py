@@ -12,6 +12,7 @@ from loganalyst.thresholds import blame_limit
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # `E0131 12:00:01.123456`; glog writes no year
 _LOG = ["session", "file"]
+_COPIES = [*_LOG, "rank", "pattern"]  # of an exception
 # What a process reports if a device fails under it, or under its peer
 DEVICE_ECHOES = ("cuda_error", "nccl_error", "nccl_timeout", "gpu_hardware", "segfault", "device_assert")
 
@@ -31,23 +32,26 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
         lines, sessions, points = lines.filter(chosen), sessions.filter(chosen), points.filter(chosen)
     metrics = points.select("session", "time", "line", file="source").collect()  # of many points only these columns
     ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
-    lines = lines.join(ends, on=_LOG, how="left", maintain_order="left")
+    lines = lines.join(ends, on=_LOG, how="left", maintain_order="left").with_columns(
+        behind=pl.col("last_line") - pl.col("line")
+    )
     lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), metrics)
     printer = pl.col("captures").str.json_path_match("$.printer")
     lines = lines.with_columns(printer=pl.when(pl.col("part") == "root").then(printer))
+    lines = lines.with_columns(apart=_apart())
     went_on = _elsewhere(lines, metrics) >= blame_limit("survived_elsewhere")
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
     led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= blame_limit("going_down")).fill_null(
         value=False
     )
     ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
-    alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on
+    reported = (pl.col("line") <= _report_end()).fill_null(value=False)
+    alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on | reported
     alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled()
     return lines.with_columns(
-        behind=pl.col("last_line") - pl.col("line"),
         alive=alive | led_to_stop | (pl.col("part") == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
-    ).drop("first_line", "last_line", "printer", "untrained")
+    ).drop("first_line", "last_line", "printer", "untrained", "apart")
 
 
 def _uncaught() -> pl.Expr:
@@ -77,10 +81,33 @@ def _handled() -> pl.Expr:
     later. A failed exit shows that it did not go on.
     """
     own = pl.col("printer").is_in(["logger", "handler"])
-    often = own.sum().over(*_LOG, "rank", "pattern") >= blame_limit("printed_again")
-    ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
+    often = own.sum().over(_COPIES) >= blame_limit("printed_again")
+    # the last words of a log may be the same exception of several ranks
+    more_behind = pl.col("behind").filter(own).min().over(_COPIES) > blame_limit("last_words")
+    often &= pl.col("apart").any().over(_COPIES) | more_behind.fill_null(value=True)
+    end = pl.col("line").filter(pl.col("part") == "end")
+    ended_later = (end.max().over(_LOG) > pl.col("line")) | (end.min().over(_LOG) <= _report_end())
     failed = (pl.col("part") == "confirm").any().over("session")
-    return (own & (often | ended_later.fill_null(value=False)) & ~failed).fill_null(value=False)
+    by_child = pl.col("printer") == "child"
+    handled = own & often | (own | by_child) & ended_later.fill_null(value=False)
+    return (handled & ~failed).fill_null(value=False)
+
+
+def _apart() -> pl.Expr:
+    """Whether the program printed something else between this exception and its copy before. Only a log record goes
+    before a traceback of a logger.
+    """
+    line, own = pl.col("line"), pl.col("printer").is_in(["logger", "handler"])
+    head = pl.when(has_trait("traceback")).then(line).forward_fill().over(_LOG, order_by="line")
+    before = pl.when(own).then(line).forward_fill().shift(1).over(_COPIES, order_by="line")
+    records = pl.when(pl.col("printer") == "logger").then(1).otherwise(0)
+    return (own & (head - before - 1 > records)).fill_null(value=False)
+
+
+def _report_end() -> pl.Expr:
+    """The last line of a report on the end of the job, which precedes the output of the job; NULL without one."""
+    follows = pl.col("captures").str.json_path_match("$.job_output") == "follows"
+    return pl.col("line").filter(follows).min().over(_LOG)
 
 
 def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:

@@ -12,12 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst import signals
-from loganalyst.blame.rootline import session_roots
+from loganalyst.blame.processstates import process_states
+from loganalyst.blame.rootline import judged_session, session_roots
 from loganalyst.blame.survival import outlived
 from loganalyst.curves import axes
 from loganalyst.curves.trainers import Trainer
 from loganalyst.curves.trainingkind import stated_kind, training_kind
-from loganalyst.model import TRAINING_KINDS, Curve, Feature, FeatureValue, Run, TrainingKind, Witness
+from loganalyst.model import TRAINING_KINDS, Curve, Feature, FeatureValue, ProcessState, Run, TrainingKind, Witness
 from loganalyst.signals import Convergence, Gap, Schedule, Shape
 from loganalyst.thresholds import feature_limit, verdict_limit
 
@@ -177,6 +178,12 @@ class Context:
     def roots(self) -> Mapping[int, Mapping[str, Any] | None]:
         """The root-cause line of each session (`loganalyst.blame.rootline`)."""
         return session_roots(self.run, self.lines)
+
+    @cached_property
+    def processes(self) -> tuple[ProcessState, ...]:
+        """The processes of the last start (`loganalyst.blame.processstates`)."""
+        session = judged_session(self.run)
+        return process_states(self.run, self.lines, session, self.roots.get(session))
 
     @cached_property
     def training_kind(self) -> TrainingKind | None:

@@ -47,6 +47,7 @@ from loganalyst.model.inspection import (
     TensorStats,
     TensorVerdict,
 )
+from loganalyst.model.processstates import ProcessEnd, ProcessState
 from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, Measured, Replay, ReplayEnd
 from loganalyst.model.restarts import Attempt, Restart, RestartVerdict
 from loganalyst.model.run import Run, RunEnd, RunStatus, SettingsFile, Source
@@ -111,6 +112,8 @@ __all__ = [
     "OptimizerScan",
     "Parted",
     "Place",
+    "ProcessEnd",
+    "ProcessState",
     "Publication",
     "QuickFix",
     "Replay",

@@ -21,6 +21,7 @@ from loganalyst.model.causes import (
     Symptom,
 )
 from loganalyst.model.features import Features
+from loganalyst.model.processstates import ProcessState
 from loganalyst.model.restarts import Restart
 from loganalyst.model.run import Run, SettingsFile
 from loganalyst.model.shortrepr import Short
@@ -129,13 +130,14 @@ class Excerpt(Short):
 class Diagnosis(Short):
     """The answer for one run.
 
-    `causes` is ranked (at most five), empty for a healthy run. `alternatives` are less likely causes that evidence
-    supports, `ruled_out` are causes that evidence excludes, `not_supported` those that were looked for and not found,
-    `unknown` those that were not checked for lack of data. `decide` says what would settle an unsure answer (below
-    0.70). `trainer` is the title of the recognised trainer, `training_kind` the kind of training if something suggests
-    one. `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
-    folders that took effect, `settings_ignored` those that did not, because they came with the run. `restart` is the
-    verdict on a restart of a run that was broken off. `scripts` are diagnostic scripts that would settle an unsure answer.
+    `processes` are those of the last start, if a log shows several. `causes` is ranked (at most five), empty for a
+    healthy run. `alternatives` are less likely causes that evidence supports, `ruled_out` are causes that evidence
+    excludes, `not_supported` those that were looked for and not found, `unknown` those that were not checked for lack
+    of data. `decide` says what would settle an unsure answer (below 0.70). `trainer` is the title of the recognised
+    trainer, `training_kind` the kind of training if something suggests one. `rivals` are causes that a run with
+    doubtful health may have. `settings_obeyed` names the user's files and folders that took effect, `settings_ignored`
+    those that did not, because they came with the run. `restart` is the verdict on a restart of a run that was broken
+    off. `scripts` are diagnostic scripts that would settle an unsure answer.
 
     >>> import loganalyst as la
     >>> la.diagnose("fixtures/runs/nan-lr")
@@ -151,6 +153,7 @@ class Diagnosis(Short):
     metrics: tuple[Metric, ...] = ()
     coverage: Mapping[str, Any] = field(default_factory=dict)
     sessions: tuple[SessionSummary, ...] = ()
+    processes: tuple[ProcessState, ...] = ()
     symptoms: tuple[Symptom, ...] = ()
     causes: tuple[Cause, ...] = ()
     alternatives: tuple[Alternative, ...] = ()

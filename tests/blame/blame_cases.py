@@ -96,6 +96,10 @@ TRACE_OF_HANDLER = (
     'Traceback (most recent call last):\n  File "/home/ann/proj/env.py", line 27, in act\n    x, y = parse(a)\n'
     "TypeError: cannot unpack non-iterable NoneType object\n"
 )
+CHILD_DIED = (
+    'Process Worker-2:\nTraceback (most recent call last):\n  File "/usr/lib/python3.10/multiprocessing/process.py", line 314, in _bootstrap\n'
+    "    self.run()\nValueError: the row has no label\n"
+)
 # NCCL's devices of ranks 3 and 2
 BUSES = "".join(
     f"n1:7{r}:9 [{r}] NCCL INFO comm 0x5{r} rank {r} nranks 8 cudaDev {r} nvmlDev {r} busId {bus} commId 0x1 - Init COMPLETE\n"
@@ -895,6 +899,34 @@ CASES = (
         {"job.log": steps(1, 1) + 4 * ("2026-01-10 10:01:00,000 ERROR worker: failed to parse answer\n" + TRACE_OF_HANDLER
          + "2026-01-10 10:01:01,000 WARNING worker: item skipped\n")},
         None,
+    ),
+    Case(
+        "the same exception of four ranks as the last words of a log",
+        {"job.log": steps(1, 3) + TRACE_OF_HANDLER.rstrip() + ROOT + "\n" + 3 * TRACE_OF_HANDLER},
+        "code_exception",
+    ),
+    Case(
+        "a process for uploads that died before the program ended its work",
+        {"job.log": steps(1, 3) + CHILD_DIED + "Training finished\n"},
+        None,
+    ),
+    Case(
+        "a process for data that died, and its program with it",
+        {"job.log": steps(1, 3) + CHILD_DIED.rstrip() + ROOT + "\n" + trace("_queue.Empty")},
+        "code_exception",
+    ),
+    Case(
+        "a report of LSF before the output of its job",
+        {"job.log": "Subject: Job 7: <train> in cluster <dcc> Exited\n\nTERM_RUNLIMIT: job killed after reaching LSF run time limit." + ROOT
+         + "\nExited with exit code 140.\n\nThe output (if any) follows:\n\n" + steps(1, 30)},
+        "slurm_timeout",
+    ),
+    Case(
+        "an exception of an earlier start, in the error stream of a job that worked up to its limit",
+        {"job.err": trace("AttributeError: ckpt_dir")
+         + "slurmstepd: error: *** JOB 7 ON n4 CANCELLED AT 2026-01-07T11:30:22 DUE TO TIME LIMIT ***" + ROOT + "\n",
+         "job.out": steps(1, 60)},
+        "slurm_timeout", None, "n4",
     ),
     Case(
         "one that a logger printed once, at the end",

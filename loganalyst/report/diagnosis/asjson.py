@@ -31,6 +31,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "confidence": d.confidence,
         "run": _run(d),
         "sessions": [asdict(s) for s in d.sessions],
+        "processes": [asdict(p) for p in d.processes],
         "symptoms": [_symptom(s) for s in d.symptoms],
         "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
         "alternatives": [asdict(a) for a in d.alternatives],

@@ -28,6 +28,7 @@ from loganalyst.report.common.sparkseries import Series, chart
 from loganalyst.report.common.wording import clean, count, duration, number, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
 from loganalyst.report.diagnosis.overview import advice, gaps, restart
+from loganalyst.report.diagnosis.processrows import process_rows
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
 from loganalyst.report.diagnosis.runnumbers import best, facts
@@ -146,6 +147,7 @@ class Document:
     setup: tuple[Row, ...]
     training: str  # its kind, in words; empty if not known
     facts: tuple[Row, ...]
+    processes: tuple[Row, ...]
     sessions: tuple[Row, ...]
     starts: str  # how many, and how they ended; empty for a single start
     faulty_starts: bool
@@ -198,6 +200,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         setup=tuple(setup(d)),
         training=clean(training(d), 200),
         facts=tuple(facts(d)),
+        processes=process_rows(d),
         sessions=_sessions(d.sessions),
         starts=_starts(d.sessions),
         faulty_starts=len(d.sessions) > 1 and any(s.label for s in d.sessions),

@@ -126,6 +126,7 @@ def _others(doc: Document) -> Iterator[str]:
 def _run(doc: Document) -> Iterator[str]:
     yield from rows("Setup", doc.setup)
     yield from rows("Run", doc.facts)
+    yield from rows("Processes", doc.processes)
     yield from rows("Starts", doc.sessions)
     yield from rows("Not read", doc.gaps)
 

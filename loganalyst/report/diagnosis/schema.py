@@ -12,6 +12,7 @@ from loganalyst.model import (
     Metric,
     Note,
     Place,
+    ProcessState,
     QuickFix,
     Restart,
     RestartVerdict,
@@ -85,6 +86,7 @@ def schema() -> Json:
             "decide",
             "rivals",
             "restart",
+            "processes",
             "baseline",
             "left_out",
             *SETTINGS,
@@ -98,6 +100,7 @@ def schema() -> Json:
         confidence=SHARE,
         run=_run(),
         sessions=_sessions(),
+        processes=_processes(),
         symptoms=listed(symptom),
         root_causes=listed(
             _cause(),
@@ -199,6 +202,16 @@ def _sessions() -> Json:
     younger = ("job", "file", "line", "rank", "node", "pattern", "message", "last_step")
     session = object_of(SessionSummary, optional=younger)
     return listed(session, "Starts of the program, in time order; lines count from 1.")
+
+
+def _processes() -> Json:
+    process = object_of(
+        ProcessState,
+        end="How it ended; lost_peers: it waited for other ranks; silent: it stopped without a word; null: not known.",
+        end_line="The line that ended it.",
+        needed="Whether the run fails if the process ends badly.",
+    )
+    return listed(process, "The processes of the last start: ranks, or the program and processes that it started.")
 
 
 def _timeline() -> Json:

@@ -60,6 +60,7 @@ def _full(doc: Document, width: int) -> "list[Text]":
         *_not_logged(doc, width),
         *_after(doc, width),
         *_notes(doc, width),
+        *_processes(doc, width),
         *_sessions(doc, width),
         *_not_read(doc, width),
     ]
@@ -207,6 +208,11 @@ def _after(doc: Document, width: int) -> "list[Text]":
     shown = lead.consequences[:3]
     kind = "a consequence, not the cause" if len(shown) == 1 else "consequences, not the cause"
     return field("After it", f"{'; '.join(shown)} ({kind})", width)
+
+
+def _processes(doc: Document, width: int) -> "list[Text]":
+    """How the processes of the last start ended, if there are several."""
+    return field("Processes", " · ".join(f"{r.label}: {r.text}" for r in doc.processes), width) if doc.processes else []
 
 
 def _sessions(doc: Document, width: int, margin: int = 0) -> "list[Text]":

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.programstarts import Fault, Session
 from loganalyst.sources.text.sizes import SIZES, Sizes
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
@@ -22,59 +20,6 @@ def read(path: Path, data: str | bytes, sizes: Sizes = SIZES) -> Tables:
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     return tmp_path / "slurm-4711.out"
-
-
-@pytest.mark.parametrize(
-    ("tail", "status"),
-    [
-        ("`Trainer.fit` stopped: `max_epochs=3` reached.", "finished"),
-        (OOM, "failed"),
-        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***", "timeout"),
-        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO PREEMPTION ***", "preempted"),
-        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 ***", "cancelled"),
-        ("srun: error: Node failure on n2", "node_fail"),
-        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some", "killed"),
-        ("step 4 loss 0.2", "unknown"),
-    ],
-)
-def test_status(log: Path, tail: str, status: str) -> None:
-    """The status of a session follows from its last fault or end mark."""
-    assert [status] == read(log, f"step 1 loss 0.5\nstep 2 loss 0.4\n{tail}\n").sessions["status"].to_list()
-
-
-TRACE = 'Traceback (most recent call last):\n  File "train.py", line 4, in {}\n    main()\nKeyError: 1\n'
-UNCAUGHT, HANDLED = TRACE.format("<module>"), TRACE.format("step")
-STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [
-        (UNCAUGHT + STEPS, "failed"),
-        (UNCAUGHT + STEPS + "Training finished\n", "finished"),
-        (UNCAUGHT + "done\n", "failed"),
-        (STEPS + UNCAUGHT + "done\n", "failed"),
-        (STEPS + UNCAUGHT + STEPS, "unknown"),
-        (STEPS + HANDLED, "failed"),
-        (STEPS + HANDLED + "done\n", "finished"),
-        (STEPS + 3 * ("item skipped\n" + HANDLED), "unknown"),
-        (STEPS + 2 * ("item skipped\n" + HANDLED), "failed"),
-        (STEPS + 3 * HANDLED + "srun: error: n1: task 3: Exited with exit code 1\n", "failed"),
-        (STEPS + "Exception ignored in: <function A.__del__ at 0x7f>\n" + HANDLED, "unknown"),
-    ],
-)
-def test_the_form_of_a_traceback_decides(log: Path, text: str, status: str) -> None:
-    """An uncaught exception is fatal, even before buffered metrics; one that the program printed itself may be not."""
-    assert [status] == read(log, text).sessions["status"].to_list()
-
-
-def test_peers_missed_when_the_work_is_done_have_left(log: Path) -> None:
-    """After the end mark, the watchdog only misses ranks that finished first."""
-    missed = "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress\n"
-    trained, done = "step 1 loss 0.5\nstep 2 loss 0.4\n", "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
-
-    assert read(log, trained + done + missed).sessions["status"].to_list() == ["finished"]
-    assert read(log.with_name("cut.log"), trained + missed).sessions["status"].to_list() == ["failed"]
 
 
 def started(tables: Tables) -> list[int]:
@@ -115,32 +60,6 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
     assert started(tables) == [1, 5]
 
 
-@pytest.mark.parametrize(
-    ("faults", "ended_well", "status"),
-    [
-        ({}, True, "finished"),
-        ({}, False, "unknown"),
-        ({"root": (5, "cuda_oom", "cuda-oom")}, True, "failed"),
-        ({"stop": (5, "slurm_timeout", "x"), "root": (3, "cuda_oom", "y")}, False, "timeout"),
-        ({"peer": (5, "nccl_timeout", "x")}, True, "finished"),
-        ({"peer": (5, "nccl_timeout", "x")}, False, "failed"),
-        ({"cascade": (5, None, "x")}, False, "killed"),
-        ({"confirm": (5, "other", "x"), "stop": (7, "slurm_cancelled", "y")}, False, "failed"),
-    ],
-)
-def test_status_of_a_session(faults: dict[str, Fault], ended_well: bool, status: str) -> None:
-    """A cancel behind a failed exit only ends the remaining tasks."""
-    assert Session(1, faults=faults, ended_well=ended_well).status() == status
-
-
-def test_a_fault_with_two_later_metrics_was_survived() -> None:
-    session = Session(1, faults={"root": (5, "cuda_oom", "x"), "stop": (5, "slurm_timeout", "y")})
-    session.add_progress(np.array([6]))
-    assert set(session.faults) == {"root", "stop"}
-    session.add_progress(np.array([8]))
-    assert set(session.faults) == {"stop"}
-
-
 STEPS = "".join(f"step {i} loss {2 - i / 64}\n" for i in range(40))
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 4, in <module>\n    main()\nKeyError: 7\n'
 
@@ -156,10 +75,8 @@ def lsf_mail(job: int, word: str, verdict: str, output: str, *, above: bool) -> 
     return f"{report}The output (if any) follows:\n\n{output}\n\nPS:\n\nRead file <x.err> for stderr output.\n"
 
 
-@pytest.mark.parametrize(
-    ("above", "starts", "first"), [(False, [1, 58, 115], "unknown"), (True, [1, 53, 105], "killed")]
-)
-def test_each_lsf_mail_is_a_job(log: Path, above: bool, starts: list[int], first: str) -> None:
+@pytest.mark.parametrize(("above", "starts"), [(False, [1, 58, 115]), (True, [1, 53, 105])])
+def test_each_lsf_mail_is_a_job(log: Path, above: bool, starts: list[int]) -> None:
     """A first job that was killed says nothing about the last one."""
     killed = "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 137."
     done = "Successfully completed."
@@ -167,7 +84,7 @@ def test_each_lsf_mail_is_a_job(log: Path, above: bool, starts: list[int], first
     tables = read(log, "".join(lsf_mail(*mail, STEPS, above=above) for mail in mails))
 
     assert tables.sessions["job"].to_list() == ["1001", "1002", "1003"]
-    assert tables.sessions["status"].to_list() == [first, "finished", "finished"]
+    assert tables.sessions["status"].to_list() == ["killed", "finished", "finished"]
     assert started(tables) == starts
 
 
@@ -215,3 +132,20 @@ def test_a_banner_behind_the_error_of_a_visible_start_is_a_second_start(log: Pat
     banner = "Namespace(lr=0.1)\n"
     assert started(read(log, banner + TRACE + banner + STEPS)) == [1, 6]
     assert started(read(log, STEPS + TRACE + banner + STEPS)) == [1, 45]
+
+
+SET_UP = "Loading config base.yaml\nUsing device cuda:0\nDataset: 81234 samples\n"
+
+
+@pytest.mark.parametrize("before", ["", "node gpu07 at 10:00:01\nmodules: cuda/12.1\n"])
+def test_set_up_lines_that_come_again_behind_a_failure_are_a_start(log: Path, before: str) -> None:
+    """A shell loop starts the program again without a word."""
+    tables = read(log, before + 2 * (SET_UP + STEPS + TRACE))
+
+    assert started(tables) == [1, before.count("\n") + 48]
+    assert tables.sessions["status"].to_list() == ["failed", "failed"]
+
+
+def test_set_up_lines_behind_training_are_no_start(log: Path) -> None:
+    """The program went on behind the failure, and then printed them for its evaluation."""
+    assert started(read(log, "node gpu07\n" + SET_UP + STEPS + TRACE + STEPS + SET_UP + STEPS)) == [1]

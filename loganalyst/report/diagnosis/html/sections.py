@@ -217,6 +217,7 @@ def run(doc: Document) -> list[Html]:
     return blocks.present(
         blocks.rows(doc.facts, "facts"),
         blocks.headed("Worth knowing", blocks.table(("What", "What to do"), notes)),
+        blocks.headed("Processes", blocks.rows(doc.processes, "processes")),
         blocks.headed("Starts", blocks.rows(doc.sessions, "starts")),
     )
 

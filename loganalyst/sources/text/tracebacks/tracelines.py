@@ -63,6 +63,8 @@ _HARMLESS = (
 _IGNORED = ("Exception ignored in", ", in __del__")
 # `2026-01-10 10:01:00,000 ERROR worker: failed to parse`, `[10:01:00] [WARNING] step skipped`, `ERROR:root:failed`
 _RECORD = re.compile(r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING|WARN|CRITICAL)\b[\]\s:|-]")
+# `Process Uploader-2:`; the traceback of a process that the program started with `multiprocessing` follows
+_CHILD = re.compile(r"Process [\w.:-]{1,80}:$")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
 _NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
 # The message of such an exception is indented
@@ -269,6 +271,11 @@ def ignored(text: str) -> bool:
 def is_record(text: str) -> bool:
     """Whether a line is a log record of an error or a warning."""
     return _RECORD.match(text) is not None
+
+
+def is_child(before: str) -> bool:
+    """Whether the line before a traceback names a process that the program started."""
+    return _CHILD.match(before) is not None
 
 
 def next_process(before: str) -> int | None:

@@ -24,8 +24,7 @@ class Traceback:
     harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what another
     raised; ignored: the interpreter says that it ignored the exception; process: the rank that it is said to come from;
     node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
-    first member. printer: what printed it, `logger`, `handler`
-    or `interpreter` (None: not known).
+    first member. printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known).
 
     depth: of its margin; linked: the next one is said to follow from it; inner: printed as part of the previous one's
     message; remote: in Ray's form.
@@ -152,11 +151,14 @@ def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Print
 def _printed_by(before: str, head: str, lines: Lines) -> str | None:
     """What printed a traceback, by its form (None: not known).
 
-    `logger`: it is part of a log record. `interpreter`: nothing caught the exception, since the outermost frame is the
-    top of the user's script. `handler`: the program caught it, since the outermost frame is a function of the user's.
+    `logger`: it is part of a log record. `child`: a process that the program started ended by it. `interpreter`:
+    nothing caught the exception, since the outermost frame is the top of the user's script. `handler`: the program
+    caught it, since the outermost frame is a function of the user's.
     """
     if tracelines.is_record(before) or tracelines.is_record(head):
         return "logger"
+    if tracelines.is_child(before):
+        return "child"
     places = (lines.place(i) for i in range(1, min(lines.bare(), len(lines.text))))
     outermost = next((place for place in places if place), None)
     if outermost is None or tracelines.own_frame(outermost) is None or tracelines.remote(head):

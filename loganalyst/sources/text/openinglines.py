@@ -1,0 +1,73 @@
+"""The set-up lines with which a program opens its log: if they come again, the program started again."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
+from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.prefixes import described
+
+# a line with one of these is no banner
+_TRAINING_WORDS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")
+_FAULT_WORDS = ("error", "warning", "exception", "killed", "failed")  # in lower case
+OPENING_LINES = 60  # lines of a log that are searched for set-up lines
+MAX_APART = 5  # lines from one set-up line to the next
+_MIN_CHARS, _MAX_CHARS = 12, 1000  # characters of a set-up line
+_DIGITS = str.maketrans("123456789", "0" * 9)
+
+
+def is_banner(text: str, body: str) -> bool:
+    """Whether a line, with `body` behind its prefix, may be a banner. Frames of tracebacks are indented.
+
+    >>> is_banner("Loading config base.yaml", "Loading config base.yaml")
+    True
+    >>> is_banner("step 1 loss 0.5", "step 1 loss 0.5")
+    False
+    """
+    return (
+        len(body) >= _MIN_CHARS
+        and len(text) < _MAX_CHARS
+        and not text[:1].isspace()
+        and not any(word in body for word in _TRAINING_WORDS)
+    )
+
+
+def set_up(chunk: Chunk, look: Look) -> dict[int, str]:
+    """The set-up lines of a log whose first batch is `chunk`, by line number: banners before the first loss that state
+    no fault and are printed once.
+    """
+    busy = np.flatnonzero(look.flags["busy"][:OPENING_LINES])
+    rows = np.arange(min(len(chunk), OPENING_LINES, *busy[:1].tolist()))
+    texts = chunk.some(rows)
+    bodies = _bodies(texts)
+    plain = [
+        is_banner(text, body) and not any(word in body.lower() for word in _FAULT_WORDS)
+        for text, body in zip(texts, bodies, strict=True)
+    ]
+    kept = [row for row in rows.tolist() if plain[row] and bodies.count(bodies[row]) == 1]
+    return {int(chunk.line[row]): texts[row] for row in kept}
+
+
+def opened_again(opening: Mapping[int, str], chunk: Chunk, look: Look) -> list[int]:
+    """The lines of a batch that begin the set-up lines anew: two of them follow each other closely, in their order."""
+    if len(opening) < 2:
+        return []
+    hashes = kind_hashes("\n".join(opening.values()).encode())
+    same = np.flatnonzero(np.isin(look.hash, hashes) & (chunk.line > max(opening)))
+    if len(same) < 2:
+        return []
+    known = {body: place for place, body in enumerate(_bodies([*opening.values()]))}
+    places = [known.get(body, -1) for body in _bodies(chunk.some(same))]
+    lines = chunk.line[same].tolist()
+    pairs = zip(pairwise(places), pairwise(lines), strict=True)
+    follows = [0 <= place < after and below - line <= MAX_APART for (place, after), (line, below) in pairs]
+    return [line for line, goes_on, before in zip(lines, follows, [False, *follows], strict=False) if goes_on > before]
+
+
+def _bodies(texts: Sequence[str]) -> list[str]:
+    """The texts behind their prefixes, with every digit as 0."""
+    bodies = described(pl.Series(texts, dtype=pl.String))["body"].to_list() if len(texts) else []
+    return [body.translate(_DIGITS) for body in bodies]

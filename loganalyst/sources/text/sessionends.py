@@ -1,0 +1,143 @@
+"""How one start of the program ended, from the faults, the end marks and the metrics of its log."""
+
+import re
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.model import RunStatus
+from loganalyst.patterntraits import having
+from loganalyst.thresholds import blame_limit
+
+Fault = tuple[int, str | None, str]  # line, label, pattern
+# in captures, see `Traceback.printer`
+_PRINTER = re.compile(r'"printer":"(\w+)"')  # `"printer":"logger"`
+_NAT = np.iinfo(np.int64).min  # NaT as an integer
+_STATUS_OF_STOP: dict[str, RunStatus] = {
+    "slurm_timeout": "timeout",
+    "slurm_preempted": "preempted",
+    "node_failure": "node_fail",
+}
+_STATUS_OF_LABEL: dict[str, RunStatus] = {
+    **_STATUS_OF_STOP,
+    "slurm_cancelled": "cancelled",
+    "user_interrupt": "cancelled",
+    "host_oom": "killed",
+}
+
+
+@dataclass
+class Session:
+    """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
+
+    progress: its last two lines with a metric. faults: by part, the first fault that training did not survive; under
+    `cascade` only a SIGTERM that ended it, under `caught` an exception that the program printed itself, under
+    `uncaught` one that the interpreter printed before the first metric. caught: how often the program printed each
+    exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the program printed
+    something else. head: the last line that opens a traceback. reported: the last line of a report on the end of the
+    job, which precedes its output. reported_done: the report says that the job succeeded. trained_at: its first line
+    with a metric. started, ended: its first and last time (µs).
+    """
+
+    first_line: int
+    job: str | None = None
+    seen: list[str] = field(default_factory=list)
+    progress: list[int] = field(default_factory=list)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    caught: dict[str, int] = field(default_factory=dict)
+    last_caught: dict[str, int] = field(default_factory=dict)
+    apart: list[str] = field(default_factory=list)
+    head: int = 0
+    reported: int = 0
+    reported_done: bool = False
+    trained_at: int | None = None
+    ended_well: bool = False
+    started: int | None = None
+    ended: int | None = None
+
+    def status(self, last_line: int) -> RunStatus:
+        """How the session, whose log has `last_line` lines, ended: by the scheduler's word, the first fault or the end
+        mark, in this order.
+        """
+        stop = self.faults.get("stop")
+        if stop and stop[1] in _STATUS_OF_STOP:
+            return _STATUS_OF_STOP[stop[1]]
+        # peers that are missed after the work was done had finished
+        done = self.ended_well and "confirm" not in self.faults
+        weak = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
+        # a cancel after a failed exit: the scheduler (or `srun -K`) ends the remaining tasks
+        late = stop if stop and weak and stop[1] == "slurm_cancelled" and weak[0][1] and weak[0][0] < stop[0] else None
+        survived = {"caught": self._handled(last_line), "uncaught": self._trained()}
+        own = {"root", "stop", *(part for part, went_on in survived.items() if not went_on)}
+        strong = [f for part, f in self.faults.items() if part in own and f is not late]
+        strong = sorted(strong, key=itemgetter(0))
+        aside = [
+            fault for part, fault in self.faults.items() if part == "aside" and fault[2] not in having("shell_line")
+        ]
+        aside = [] if self.ended_well else aside
+        for _, label, pattern in (*strong, *weak, *aside):
+            return "killed" if pattern in having("killed") else _STATUS_OF_LABEL.get(label or "", "failed")
+        return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
+
+    def _handled(self, last_line: int) -> bool:
+        """Whether the program went on after exceptions that it printed itself: it did so again and again, or its job
+        succeeded. The last words of a log may be the same exception of several ranks.
+        """
+        often = [pattern for pattern, times in self.caught.items() if times >= blame_limit("printed_again")]
+        last = last_line - blame_limit("last_words")
+        went_on = any(pattern in self.apart or self.last_caught[pattern] < last for pattern in often)
+        return (went_on or self.reported_done) and "confirm" not in self.faults
+
+    def _trained(self) -> bool:
+        """Whether it trained to its end."""
+        return self.ended_well and len(self.progress) > 1
+
+    def add_fault(self, part: str, fault: Fault, captures: str) -> None:
+        """Record a fault, unless training survived it. `captures` are those of its line."""
+        hit = _PRINTER.search(captures) if part == "root" else None
+        printer = hit[1] if hit else None
+        if printer in ("logger", "handler", "child"):
+            part = "caught"
+        if printer in ("logger", "handler"):
+            self._count(fault[0], fault[2], by_logger=printer == "logger")
+        elif printer == "interpreter" and (self.trained_at or fault[0]) >= fault[0]:
+            part = "uncaught"
+        if self.is_fatal_at(part, fault[0]):
+            self.faults[part] = min(self.faults.get(part, fault), fault, key=itemgetter(0))
+
+    def _count(self, line: int, pattern: str, *, by_logger: bool) -> None:
+        """Count an exception that the program printed. Only a log record goes before a traceback of a logger."""
+        between = self.head - self.last_caught.get(pattern, self.head) - 1
+        if between > by_logger and pattern not in self.apart:
+            self.apart.append(pattern)
+        self.caught[pattern] = self.caught.get(pattern, 0) + 1
+        self.last_caught[pattern] = line
+
+    def add_end(self, line: int) -> None:
+        """Record an end mark: the program went on after exceptions that it printed itself."""
+        self.ended_well = True
+        self.reported_done |= line <= self.reported
+        self.faults.pop("caught", None)
+
+    def add_progress(self, lines: NDArray[np.int64]) -> None:
+        """Record lines that hold a metric: a fault before the last but one was survived."""
+        last = lines.max()
+        self.trained_at = self.trained_at or int(lines.min())
+        before = lines[lines < last]
+        self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
+        self.faults = {part: fault for part, fault in self.faults.items() if self.is_fatal_at(part, fault[0])}
+
+    def add_times(self, times: NDArray[np.int64]) -> None:
+        """Record the times of lines (µs, _NAT where there is none)."""
+        last = int(times.max())
+        if last != _NAT:
+            first = int(times[times != _NAT].min())
+            self.started = first if self.started is None else min(self.started, first)
+            self.ended = last if self.ended is None else max(self.ended, last)
+
+    def is_fatal_at(self, part: str, line: int) -> bool:
+        """Whether training did not survive a fault on this line."""
+        after = len(self.progress) < 2 or line >= self.progress[0] or line <= self.reported
+        return after or part in ("stop", "uncaught")
