@@ -21,6 +21,7 @@ FEATURES = (
     Feature("inputs_too_long_most", "int", "tokens", "length that the model allows, by the first of these warnings", NEEDS),
     Feature("optimizer_state_lost_count", "int", "lines", "lines that say that the state of the optimiser was not restored (0 = none found)", NEEDS),
     Feature("faulthandler_count", "int", "lines", "lines with which Python's faulthandler begins the stack of a crash (0 = none found)", NEEDS),
+    Feature("thermal_slowdown_count", "int", "lines", "lines that say that heat slows a device down (0 = none found)", NEEDS),
     Feature("unshuffled_line_count", "int", "lines", "lines that say that the training data is not shuffled (0 = none found)", NEEDS),
 )  # fmt: skip
 # `LogBackward0` of PyTorch, `true_divide` of NumPy, `RealDiv` of TensorFlow
@@ -39,6 +40,7 @@ def compute(context: Context) -> Computed:
         ("optimizer_state_lost", "optimizer_state_lost"),
         ("unshuffled_line", "not_shuffled"),
         ("faulthandler", "faulthandler_on"),
+        ("thermal_slowdown", "too_hot"),
     ):
         out |= _counted(context, name, trait)
     return out
