@@ -42,6 +42,8 @@ TRAITS: Mapping[str, str] = {
     "inputs_too_long": "captures `length` and `most`: an input is longer than the model allows",
     "optimizer_state_lost": "the state of the optimiser was not restored",
     "faulthandler_on": "Python printed its stack at a fatal signal, as faulthandler does",
+    "tracker_offline": "captures `folder`: W&B kept the run there, and sent nothing",
+    "too_hot": "the device or its driver states that heat slows it down",
     "not_shuffled": "the training data is not shuffled",
     "parameters_printed": "captures the number of trained or of other parameters, and which of both it is",
     "plan_printed": "captures `steps`: the number of steps that the program plans",

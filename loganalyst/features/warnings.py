@@ -21,6 +21,9 @@ FEATURES = (
     Feature("inputs_too_long_most", "int", "tokens", "length that the model allows, by the first of these warnings", NEEDS),
     Feature("optimizer_state_lost_count", "int", "lines", "lines that say that the state of the optimiser was not restored (0 = none found)", NEEDS),
     Feature("faulthandler_count", "int", "lines", "lines with which Python's faulthandler begins the stack of a crash (0 = none found)", NEEDS),
+    Feature("thermal_slowdown_count", "int", "lines", "lines that say that heat slows a device down (0 = none found)", NEEDS),
+    Feature("tracker_offline_count", "int", "lines", "lines that name a folder of W&B that was not sent (0 = none found)", NEEDS),
+    Feature("tracker_offline_folder", "text", "", "this folder, on the first such line", NEEDS),
     Feature("unshuffled_line_count", "int", "lines", "lines that say that the training data is not shuffled (0 = none found)", NEEDS),
 )  # fmt: skip
 # `LogBackward0` of PyTorch, `true_divide` of NumPy, `RealDiv` of TensorFlow
@@ -39,6 +42,8 @@ def compute(context: Context) -> Computed:
         ("optimizer_state_lost", "optimizer_state_lost"),
         ("unshuffled_line", "not_shuffled"),
         ("faulthandler", "faulthandler_on"),
+        ("thermal_slowdown", "too_hot"),
+        ("tracker_offline", "tracker_offline"),
     ):
         out |= _counted(context, name, trait)
     return out
@@ -60,6 +65,8 @@ def _counted(context: Context, name: str, trait: str) -> Computed:
     elif trait == "out_of_range":
         out[f"{name}_operation"] = (_WRAPPED.sub("", said["operation"]).lower(), witness)
         out[f"{name}_losses_later"] = _losses_later(context, witness)
+    elif trait == "tracker_offline":
+        out[f"{name}_folder"] = (said["folder"], witness)
     elif trait == "inputs_too_long":
         out[f"{name}_most"] = (int(said["most"]), witness)
     return out

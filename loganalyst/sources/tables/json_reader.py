@@ -7,10 +7,11 @@ and Infinity are numbers. true, false and texts are not metrics.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,11 @@ NAME = "json"
 
 _SUMMARIES = {"wandb-summary.json"}  # has a reader of its own
 _SCORES = {"log_history": 1.0, "history": 0.8, "array": 0.7}
+_MAX_HELD = 64 << 20  # bytes of a file of lines that is held while text between them is searched for
 _MAX_WHOLE = 256 << 20  # bytes of a file that must be read as a whole
 BLOCK = 4 << 20  # bytes
 _DECODER = json.JSONDecoder()
+_Split = tuple[Block, Lines]
 
 
 def sniff(path: Path, head: bytes) -> float:
@@ -68,8 +71,12 @@ def resume(
     if kind == "lines":
         limits = {"min_lines": min_lines, "chunk_lines": chunk_lines}
         lines = partial(_read_lines, path, size=block, limits=limits)
-        if not jsonwithtext.has_text(path, *((mark.offset, mark.state["line"]) if mark else (0, 1))):
-            return (yield from lines(mark))
+        found = _split(path, mark, block)
+        held = list(islice(found, max(_MAX_HELD // block, 1)))
+        rest = next(found, None)  # the blocks of a short file are read and split once
+        following = chain(held, [rest] if rest else [], found)
+        if not jsonwithtext.has_text(split for _, split in following):
+            return (yield from lines(mark, None if rest else held))
         if mark:  # text counts the starts of the program over the whole file
             raise StartAgainError(f"{path}: text among objects")
         yield from jsonwithtext.read(path, lines(None, is_broken=jsonwithtext.is_damaged), jsonwithtext.Copy())
@@ -81,25 +88,34 @@ def resume(
     return None
 
 
+def _split(path: Path, mark: Mark | None, size: int) -> Iterator[_Split]:
+    """The blocks of the lines behind `mark`, each with the places of its lines."""
+    offset, line = (mark.offset, mark.state["line"]) if mark else (0, 1)
+    for block in blocks(path, size=size, offset=offset, line=line, quoted=False):
+        yield block, Lines.split(block.data)
+
+
 def _read_lines(
     path: Path,
     mark: Mark | None,
+    held: Iterable[_Split] | None = None,
     *,
     size: int,
     limits: Mapping[str, int],
     is_broken: Callable[[bytes], bool] = lambda _: True,
 ) -> Generator[Tables, None, Mark | None]:
-    """The points of the lines behind `mark`. What is no object and `is_broken` becomes a gap.
+    """The points of the lines behind `mark`, in blocks that are `held` or read. What is no object and `is_broken`
+    becomes a gap.
 
     A mark is set only behind a full block. So the blocks, and the axes chosen from the first, do not depend on where
     reading stopped before.
     """
     log = Log.restored(path, mark.state["log"]) if mark else Log(path)
-    offset, line = (mark.offset, mark.state["line"]) if mark else (0, 1)
+    offset = mark.offset if mark else 0
     kept = Counter(mark.kept if mark else {})
     behind = mark or Mark(0, {}, {"line": 1, "log": log.state()})
-    for block in blocks(path, size=size, offset=offset, line=line, quoted=False):
-        for tables in _block(log, block, limits, is_broken):
+    for block, lines in _split(path, mark, size) if held is None else held:
+        for tables in _block(log, block, lines, limits, is_broken):
             kept.update({f.name: getattr(tables, f.name).height for f in fields(Tables)})
             yield tables
         begin, offset = offset, block.at(len(block.data)) or 0  # UTF-16 has no offset: reading cannot resume within it
@@ -110,9 +126,10 @@ def _read_lines(
     return behind
 
 
-def _block(log: Log, block: Block, limits: Mapping[str, int], is_broken: Callable[[bytes], bool]) -> Iterator[Tables]:
+def _block(
+    log: Log, block: Block, lines: Lines, limits: Mapping[str, int], is_broken: Callable[[bytes], bool]
+) -> Iterator[Tables]:
     """The points of a block: most lines are decoded in bulk, the others by the parser."""
-    lines = Lines.split(block.data)
     wide, left = jsonlines.read(lines, **limits)
     records: list[dict[str, Any]] = []
     places: list[int] = []

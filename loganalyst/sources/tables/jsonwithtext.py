@@ -5,7 +5,7 @@ temporary one (TMPDIR), in which the objects stay as short rows, so that progres
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables
-from loganalyst.sources.files.lineblocks import blocks
 from loganalyst.sources.files.rowspool import MAX_HELD_ROWS, Rows, Spool
 from loganalyst.sources.formats import formats
 from loganalyst.sources.tables.jsonlines import Lines
@@ -48,9 +47,9 @@ def is_damaged(part: bytes) -> bool:
     return _DAMAGED_OBJECT.match(part) is not None
 
 
-def has_text(path: Path, offset: int, line: int) -> bool:
-    """Whether a file of JSON lines has text between them, from `offset` on. Raises OSError."""
-    return any(_has_text(Lines.split(block.data)) for block in blocks(path, offset=offset, line=line, quoted=False))
+def has_text(blocks: Iterable[Lines]) -> bool:
+    """Whether the blocks of a file of JSON lines have text between them. Raises OSError where a block cannot be read."""
+    return any(_has_text(lines) for lines in blocks)
 
 
 def _has_text(lines: Lines) -> bool:

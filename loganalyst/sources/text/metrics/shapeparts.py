@@ -30,7 +30,7 @@ _UNIT = re.compile(
     r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|x|°C|W|"
     r"m?s/(?:it|iter|step|batch|epoch))(?![\w/])"
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
-    r"(?![\w/])"
+    r"(?![\w/])(?!\s?[:=])"  # ` tokens/s: ` is the name of the next number
 )
 # What ends a number: the end, a delimiter, a full stop, ` - `; otherwise it is a part of a word such as `3d`
 _END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}")
