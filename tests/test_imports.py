@@ -97,7 +97,14 @@ STEPS = {
     },
     "diagnosis": {"errors", "model", "rulefiles", "thresholds"},
     "baseline": {"errors", "model", "rulefiles", "signals"},
-    "checking": {"diagnosis", "errors", "features", "model", "rulefiles", "thresholds"},  # settings against their ranges
+    "checking": {
+        "diagnosis",
+        "errors",
+        "features",
+        "model",
+        "rulefiles",
+        "thresholds",
+    },  # settings against their ranges
     "contextfile": {"errors", "rulefiles"},
     "checkpoint": {"errors", "limits", "model", "opening", "rulefiles", "thresholds"},
     "replaying": {

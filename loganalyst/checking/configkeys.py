@@ -35,10 +35,10 @@ class ConfigKeys:
     config: pl.DataFrame
 
     def find(self, keys: Iterable[str], kind: str = "text") -> tuple[FeatureValue, Setting] | None:
-        """The first setting whose dotted key ends in one of `keys` and has a value of the `kind` (number, switch, text).
+        """The first setting whose dotted key ends in one of `keys` and has a value of the `kind`, and this value.
 
-        None where there is none. If the same key stands at several places with different values, the one that is least
-        deep counts; of equally deep ones none does, because they belong to different parts.
+        The kinds are number, switch and text. None where there is none. If the same key stands at several places with
+        different values, the least deep place counts. Of equally deep places none does: they belong to different parts.
         """
         for key in keys:
             found = [(value, s) for s in self._by_end.get(key, ()) if (value := _value(s, kind)) is not None]

@@ -13,7 +13,9 @@ from loganalyst.model import CheckedSetting, Diagnosis, FeatureValue
 # rows of a config that are no settings of a training: environments, and what a tracker notes about the machine
 _OTHERS = r"(?i)^(?:env\.|SLURM_|_wandb\.|all_results\.|train_results\.|eval_results\.|hydra\.)"
 # settings of an evaluation: `eval.max_iters`, `val_dataloader.batch_size`; not `eval_steps`
-_OF_HELD_OUT = r"(?i)(?:^|\.)(?:[a-z]+_)?(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:_[a-z_]+)?\."
+_OF_HELD_OUT = (
+    r"(?i)(?:^|\.)(?:[a-z]+_)?(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:_[a-z_]+)?\."
+)
 _MACHINE = ("wandb-metadata.json",)
 
 
@@ -61,7 +63,11 @@ def known_facts(found: Diagnosis) -> Facts:
 
 def settings_of(config: pl.DataFrame) -> pl.DataFrame:
     """The `config` rows that are settings of the training."""
-    others = pl.col("key").str.contains(_OTHERS) | pl.col("key").str.contains(_OF_HELD_OUT) | pl.col("origin").is_in(_MACHINE).fill_null(value=False)
+    others = (
+        pl.col("key").str.contains(_OTHERS)
+        | pl.col("key").str.contains(_OF_HELD_OUT)
+        | pl.col("origin").is_in(_MACHINE).fill_null(value=False)
+    )
     return config.filter(~others)
 
 

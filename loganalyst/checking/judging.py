@@ -105,7 +105,7 @@ def _place(value: float, one: Check) -> Answer:
 def _finding(judged: Judged, known: Facts) -> SettingFinding:
     one, values = judged.check, known.values
     settings = tuple(known.shown(name) for name in one.names if values.get(name) is not None)
-    text, why = (_ranged(one, settings[0]) if one.of else ((one.says and one.says.render(values)) or one.title, one.why))
+    text, why = _ranged(one, settings[0]) if one.of else ((one.says and one.says.render(values)) or one.title, one.why)
     return SettingFinding(
         id=one.id,
         topic=judged.topic.title,

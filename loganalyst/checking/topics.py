@@ -85,8 +85,8 @@ class _Topic(Shape, frozen=True):
 class Check:
     """One check: it applies where `when` is true (None: always).
 
-    With `usual`, the value `of` is unusual outside it and wrong outside `possible`. Otherwise the answer yes to `ask` is
-    a finding of the `severity`. `names` are the facts that it asks about.
+    With `usual`, the value `of` is unusual outside it and wrong outside `possible`. Otherwise a yes to `ask` is a
+    finding of the `severity`. `names` are the facts that it asks about.
     """
 
     id: str

@@ -60,7 +60,9 @@ def diagnose(
 
 
 def check(
-    path: Annotated[str, Field(description="A file with settings (YAML, JSON, TOML, INI, printed arguments) or a run.")],
+    path: Annotated[
+        str, Field(description="A file with settings (YAML, JSON, TOML, INI, printed arguments) or a run.")
+    ],
     *,
     kind: Annotated[str | None, Field(description="The kind of training, if the settings do not show it.")] = None,
     format: Form = "json",

@@ -27,6 +27,10 @@ def render(found: SettingsCheck) -> str:
 
 def _finding(finding: SettingFinding) -> Iterator[str]:
     yield f"## {escape(clean(finding.title, 120))} ({finding.severity})"
-    facts = (("Found", sentences.found_and_usual(finding)), ("Why", finding.why), ("Change", clean(finding.change, 400)))
+    facts = (
+        ("Found", sentences.found_and_usual(finding)),
+        ("Why", finding.why),
+        ("Change", clean(finding.change, 400)),
+    )
     sources = [f"- **Source:** {escape(sentences.source(one))}" for one in finding.sources]
     yield "\n".join([*(f"- **{label}:** {escape(words)}" for label, words in facts if words), *sources])

@@ -25,7 +25,10 @@ _VALUE: Json = {"anyOf": [TEXT, BOOLEAN, *NUMBER["anyOf"], NULL], "description":
 def schema() -> Json:
     """The schema of the one object that `check` prints."""
     setting = object_of(
-        CheckedSetting, value=_VALUE, key="As the config writes it; null: worked out or logged.", file="Where it stands."
+        CheckedSetting,
+        value=_VALUE,
+        key="As the config writes it; null: worked out or logged.",
+        file="Where it stands.",
     )
     finding = object_of(
         SettingFinding,

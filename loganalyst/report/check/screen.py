@@ -29,7 +29,9 @@ def render(found: SettingsCheck, *, width: int = 100, colour: bool = False, asci
         if finding.severity != "record":
             lines += [text(), *_finding(finding, width)]
     closing = list(_closing(found, width))
-    return printed([*lines, *([text(), *closing] if closing else [])], width=width, colour=colour, ascii_only=ascii_only)
+    return printed(
+        [*lines, *([text(), *closing] if closing else [])], width=width, colour=colour, ascii_only=ascii_only
+    )
 
 
 def _head(found: SettingsCheck, width: int) -> "Iterator[Text]":
