@@ -1,5 +1,6 @@
 """Settings by the ends of their dotted keys, with the key as written and its file."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,9 +93,9 @@ class ConfigKeys:
 
 
 def _value(setting: Setting, kind: str) -> FeatureValue:
-    """The value as a number, a switch or a text; None where it is none."""
+    """The value as a finite number, a switch or a text; None where it is none."""
     if kind == "number":
-        return setting.number
+        return setting.number if setting.number is not None and math.isfinite(setting.number) else None
     if kind == "switch":
         return setting.switch
     text = setting.text.strip()

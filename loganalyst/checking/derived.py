@@ -128,7 +128,7 @@ def _optimiser(known: Known) -> dict[str, FeatureValue]:
 
 def _precision(known: Known) -> str | None:
     flags = [name for name in ("bf16", "fp16") if known.values.get(f"{name}_on") is True]
-    return flags[0] if flags else known.text("precision_name")
+    return known.text("precision_name") if not flags else flags[0] if len(flags) == 1 else None
 
 
 def _model(known: Known) -> dict[str, FeatureValue]:
