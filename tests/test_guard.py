@@ -31,6 +31,7 @@ FILES = {
     "compare --plot": "compare {run} --plot",
     "scan -o": "scan {run} --store {new} -o",
     "scan --prometheus": "scan {run} --store {new} --prometheus",
+    "check -o": "check {run} -o",
     "verify -o": "verify {run} {run} -o",
     "replay -o": "replay {run} -o",
     "replay --plot": "replay {run} --plot",

@@ -1,5 +1,6 @@
 """Settings by the ends of their dotted keys, with the key as written and its file."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,10 +36,10 @@ class ConfigKeys:
     config: pl.DataFrame
 
     def find(self, keys: Iterable[str], kind: str = "text") -> tuple[FeatureValue, Setting] | None:
-        """The first setting whose dotted key ends in one of `keys` and has a value of the `kind` (number, switch, text).
+        """The first setting whose dotted key ends in one of `keys` and has a value of the `kind`, and this value.
 
-        None where there is none. If the same key stands at several places with different values, the one that is least
-        deep counts; of equally deep ones none does, because they belong to different parts.
+        The kinds are number, switch and text. None where there is none. If the same key stands at several places with
+        different values, the least deep place counts. Of equally deep places none does: they belong to different parts.
         """
         for key in keys:
             found = [(value, s) for s in self._by_end.get(key, ()) if (value := _value(s, kind)) is not None]
@@ -92,9 +93,9 @@ class ConfigKeys:
 
 
 def _value(setting: Setting, kind: str) -> FeatureValue:
-    """The value as a number, a switch or a text; None where it is none."""
+    """The value as a finite number, a switch or a text; None where it is none."""
     if kind == "number":
-        return setting.number
+        return setting.number if setting.number is not None and math.isfinite(setting.number) else None
     if kind == "switch":
         return setting.switch
     text = setting.text.strip()

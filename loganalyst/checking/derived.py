@@ -13,15 +13,15 @@ from loganalyst.thresholds import feature_limit
 _D = "derived"
 DERIVED = (
     Feature("kind", "text", "", "kind of training; `unknown` where it is not sure", _D),
-    Feature("language_model", "bool", "", "its kind, its family or its vocabulary shows a language model (no: nothing does)", _D),
+    Feature("language_model", "bool", "", "a language model, by kind, family or vocabulary (no: nothing shows it)", _D),
     Feature("adapters", "bool", "", "LoRA adapters are trained (no: no setting names them)", _D),
     Feature("pretrained", "bool", "", "training starts from a pretrained model (no: no setting names one)", _D),
-    Feature("loss_normalised", "bool", "", "the preference loss is normalised by length (no: nothing names such a loss)", _D),
+    Feature("loss_normalised", "bool", "", "the preference loss is normalised by length (no: no setting says so)", _D),
     Feature("beta1_used", "float", "", "beta1 of Adam", _D),
     Feature("beta2_used", "float", "", "beta2 of Adam", _D),
     Feature("precision_kind", "text", "", "numeric precision: fp32, tf32, bf16, fp16 or fp8", _D),
     Feature("model_size", "float", "parameters", "parameters of the model", _D),
-    Feature("embedding_share", "float", "share", "share of the parameters in the token embedding and the output layer", _D),
+    Feature("embedding_share", "float", "share", "share of the parameters in token embedding and output layer", _D),
     Feature("batch_total", "float", "samples", "effective batch size", _D),
     Feature("tokens_per_update", "float", "tokens", "tokens in one update", _D),
     Feature("tokens_planned", "float", "tokens", "tokens that the run trains on", _D),
@@ -33,7 +33,7 @@ DERIVED = (
     Feature("adapter_target_count", "int", "modules", "kinds of modules that have an adapter", _D),
     Feature("head_width_left", "float", "", "remainder of the width divided by the heads", _D),
     Feature("kv_heads_left", "float", "", "remainder of the heads divided by the key-value heads", _D),
-    Feature("length_ratio", "float", "ratio", "length of the training sequences divided by the positions of the model", _D),
+    Feature("length_ratio", "float", "ratio", "length of the sequences divided by the positions of the model", _D),
     Feature("seed_recorded", "bool", "", "a seed is recorded", _D),
     Feature("data_version_recorded", "bool", "", "a version of the data is recorded", _D),
 )  # fmt: skip
@@ -128,7 +128,7 @@ def _optimiser(known: Known) -> dict[str, FeatureValue]:
 
 def _precision(known: Known) -> str | None:
     flags = [name for name in ("bf16", "fp16") if known.values.get(f"{name}_on") is True]
-    return flags[0] if flags else known.text("precision_name")
+    return known.text("precision_name") if not flags else flags[0] if len(flags) == 1 else None
 
 
 def _model(known: Known) -> dict[str, FeatureValue]:

@@ -1,5 +1,6 @@
 """Judges the settings of a run by the checks of all topics."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -91,7 +92,7 @@ def _judged(topic: Topic, one: Check, values: Mapping[str, FeatureValue], answer
         known = all(values.get(name) is not None for text in texts if text for name in text.features)
         return Judged(topic, one, one.severity if said and known else "silent", open=said is None)
     value = values.get(one.of)
-    if not isinstance(value, (int, float)) or value < 0:  # a negative number stands for "automatic"
+    if not isinstance(value, (int, float)) or not 0 <= value < math.inf:  # below 0 stands for "automatic"
         return Judged(topic, one, "silent", open=value is None)
     return Judged(topic, one, _place(float(value), one))
 

@@ -10,8 +10,10 @@ _UNIT = {"b": 1e9, "m": 1e6}
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of a decoder or an encoder. `inner` is the width of the feed-forward layer (None: four times the width),
-    `positions` the rows of a learned position table (0: none).
+    """The sizes of a decoder or an encoder.
+
+    `inner` is the width of the feed-forward layer (None: four times the width), `positions` the number of learned
+    positions (0: none).
     """
 
     vocabulary: float

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import field
@@ -85,8 +86,8 @@ class _Topic(Shape, frozen=True):
 class Check:
     """One check: it applies where `when` is true (None: always).
 
-    With `usual`, the value `of` is unusual outside it and wrong outside `possible`. Otherwise the answer yes to `ask` is
-    a finding of the `severity`. `names` are the facts that it asks about.
+    With `usual`, the value `of` is unusual outside it and wrong outside `possible`. Otherwise a yes to `ask` is a
+    finding of the `severity`. `names` are the facts that it asks about.
     """
 
     id: str
@@ -124,17 +125,6 @@ class Topic:
     checks: tuple[Check, ...]
 
 
-@cache
-def topics() -> tuple[Topic, ...]:
-    """All topics, in the order of their files. Raises RuleError for the first fault."""
-    files = [load(path) for path in yaml_files(rules_dir() / FOLDER) if path.name != SOURCES]
-    known = typed(load(rules_dir() / FOLDER / SOURCES), dict[str, _Source])
-    sources = {id_: Publication(s.author, s.year, s.title, s.url) for id_, s in known.items()}
-    shapes = [typed(file, _Topic) for file in files]
-    facts = _facts(shapes, files)
-    return tuple(_topic(shape, file, facts, sources) for shape, file in zip(shapes, files, strict=True))
-
-
 class _Source(Shape, frozen=True):
     author: Text
     year: int
@@ -142,11 +132,29 @@ class _Source(Shape, frozen=True):
     url: Annotated[str, needed("an address that begins with https://", pattern=r"^https://")]
 
 
-@cache
+def topics() -> tuple[Topic, ...]:
+    """All topics, in the order of their files."""
+    return _ours()[0]
+
+
 def facts() -> Mapping[str, Feature]:
     """Every fact that a check may ask: features of the run, settings that are looked up, and derived values."""
-    files = [load(path) for path in yaml_files(rules_dir() / FOLDER) if path.name != SOURCES]
-    return _facts([typed(file, _Topic) for file in files], files)
+    return _ours()[1]
+
+
+@cache
+def _ours() -> tuple[tuple[Topic, ...], Mapping[str, Feature]]:
+    return read_topics(rules_dir() / FOLDER)
+
+
+def read_topics(folder: Path) -> tuple[tuple[Topic, ...], Mapping[str, Feature]]:
+    """The topics in a folder, and the facts that they may ask. Raises RuleError for the first fault."""
+    files = [load(path) for path in yaml_files(folder) if path.name != SOURCES]
+    known = typed(load(folder / SOURCES), dict[str, _Source])
+    sources = {id_: Publication(s.author, s.year, s.title, s.url) for id_, s in known.items()}
+    shapes = [typed(file, _Topic) for file in files]
+    asked = _facts(shapes, files)
+    return tuple(_topic(shape, file, asked, sources) for shape, file in zip(shapes, files, strict=True)), asked
 
 
 @cache
@@ -219,4 +227,4 @@ def _refuse_half(found: _Check, file: RuleFile, at: tuple[str, str]) -> None:
         )
 
 
-__all__ = ["Check", "LookedUp", "Topic", "facts", "looked_up", "topics"]
+__all__ = ["Check", "LookedUp", "Topic", "facts", "looked_up", "read_topics", "topics"]

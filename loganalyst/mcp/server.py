@@ -25,7 +25,8 @@ __all__ = ["serve", "server"]
 
 INSTRUCTIONS = (
     "Finds root causes of failed machine-learning trainings in the logs they left behind. Call diagnose for one run, "
-    "audit for a folder of runs, compare for what settings do, verify after a fix. The tools only read, and start no "
+    "audit for a folder of runs, compare for what settings do, check for a config before a run, verify after a fix. "
+    "The tools only read, and start no "
     "training. Show the diagnosis to the user and wait for a yes before you change anything. Confidences are "
     "calibrated: above 0.90 only with direct evidence. The answer may be that the cause is unknown, and what to log. "
     "Answers are brief; a text summarises the object. If you see only the text, ask for format markdown. "

@@ -44,8 +44,8 @@ class SettingFinding(Short):
     `text` says what was found, `usual` which values are usual, `why` what follows from it, and `change` what to set
     instead. `settings` are the values that it is about.
 
-    >>> SettingFinding("rate-adapters", "Learning rate", "Rate of adapters", "wrong", "the rate is 0.5")
-    SettingFinding(id='rate-adapters', topic='Learning rate', title='Rate of adapters', severity='wrong', text='the rate is 0.5')
+    >>> SettingFinding("adapter-rank", "Adapters", "Rank", "unusual", "r is 1")
+    SettingFinding(id='adapter-rank', topic='Adapters', title='Rank', severity='unusual', text='r is 1')
     """
 
     id: str

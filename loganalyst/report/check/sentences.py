@@ -68,21 +68,25 @@ def described(found: SettingsCheck) -> str:
 
 
 def _told(fact: CheckedSetting) -> str:
-    form = TOLD.get(fact.name, f"{fact.meaning} {{}}")
+    return TOLD.get(fact.name, f"{fact.meaning} {{}}").format(_value(fact))
+
+
+def _value(fact: CheckedSetting) -> str:
+    """The value for people."""
     value = fact.value
     if fact.name in SHARES and isinstance(value, float):
-        return form.format(f"{value:.1%}".replace(".0%", "%").replace("%", " %"))
-    return form.format(clean(NAMES.get(value, value), 80) if isinstance(value, str) else _large(value))
+        return f"{value:.1%}".replace(".0%", "%").replace("%", " %")
+    if isinstance(value, str):
+        return clean(NAMES.get(value, value), 80)
+    return "" if value is None or isinstance(value, bool) else _number(value)
 
 
-def _large(value: float | bool | None) -> str:
+def _number(value: float) -> str:
     """A number; from a million on in words."""
-    if value is None or isinstance(value, bool):
-        return ""
     for unit, name in _UNITS:
         if abs(value) >= unit:
             return f"{value / unit:.3g} {name}"
-    return amount(float(f"{value:.4g}"))
+    return amount(value if float(value).is_integer() else float(f"{value:.4g}"))
 
 
 def found_and_usual(finding: SettingFinding) -> str:
@@ -95,8 +99,7 @@ def found_and_usual(finding: SettingFinding) -> str:
 
 def usual(one: UsualSetting) -> tuple[str, str, str]:
     """A setting within its range: what it is, its value, and the range."""
-    value = one.setting.value
-    return one.title, _large(value) if isinstance(value, (int, float)) else clean(value, 60), one.usual
+    return one.title, _value(one.setting), one.usual
 
 
 def missing(one: MissingSetting) -> str:

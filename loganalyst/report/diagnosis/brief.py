@@ -1,4 +1,4 @@
-"""The objects of `diagnose`, `audit`, `check`, `verify` and `compare`, shortened for readers with little room, such as agents.
+"""The objects of `diagnose`, `audit`, `check`, `verify` and `compare`, shortened for readers with little room (agents).
 
 The first entries of a list matter most, so a list loses its end (sessions lose their beginning). `left_out` counts the
 lost entries by their place in the object. With a limit of characters, an object also loses fields that are null or

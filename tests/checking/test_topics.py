@@ -1,0 +1,100 @@
+"""Every check of `rules/settings/`: its own tests, its sources, and faults of such files."""
+
+import re
+
+import pytest
+
+from loganalyst import rulefiles
+from loganalyst.checking.judging import judge
+from loganalyst.checking.topics import FOLDER, facts, looked_up, read_topics, topics
+from loganalyst.errors import RuleError
+
+CASES = [(topic.id, check, test) for topic in topics() for check in topic.checks for test in check.tests]
+CHECKS = [check for topic in topics() for check in topic.checks]
+
+
+@pytest.mark.parametrize(
+    ("topic", "check", "test"), CASES, ids=lambda case: getattr(case, "name", getattr(case, "id", case))
+)
+def test_a_check_finds_what_its_tests_say(topic, check, test):
+    """Each check has a finding and a silent or usual case of its own."""
+    unknown = test.facts.keys() - facts().keys()
+    answers = {one.check.id: one.answer for one in judge(test.facts)}
+
+    assert (unknown, answers[check.id]) == (set(), test.found)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_a_check_is_tested_both_ways(check):
+    """A check that cannot fail, or cannot be silent, is a defect."""
+    found = {test.found for test in check.tests}
+
+    assert found & {"wrong", "unusual", "record"}
+    assert found & {"silent", "usual"}
+
+
+def test_without_facts_every_check_is_silent():
+    """Not known is not judged."""
+    assert {one.answer for one in judge({})} == {"silent"}
+
+
+def test_ids_are_unique():
+    """An id names one check."""
+    ids = [check.id for check in CHECKS]
+
+    assert len(ids) == len(set(ids)) >= 70
+
+
+@pytest.mark.parametrize("check", [check for check in CHECKS if check.possible], ids=lambda check: check.id)
+def test_the_usual_range_lies_within_the_possible_one(check):
+    """A usual value is never wrong."""
+    assert check.possible[0] <= check.usual[0] <= check.usual[1] <= check.possible[1]
+
+
+def test_every_setting_is_asked_for():
+    """A setting that nothing asks about is dead."""
+    code = "\n".join(path.read_text() for path in (rulefiles.rules_dir().parent / "loganalyst/checking").glob("*.py"))
+    asked = {name for check in CHECKS for ask in (check.when, check.ask) if ask for name in ask.features}
+    asked |= {check.of for check in CHECKS} | set(re.findall(r'"([a-z0-9_]+)"', code))
+    asked |= {f"batch_{name}" for name in ("global", "per_device", "plain")}
+    asked |= {f"warmup_{name}" for name in ("steps", "ratio", "epochs")} | {"bf16_on", "fp16_on"}
+
+    assert looked_up().keys() - asked == set()
+
+
+def test_every_source_is_cited():
+    """A source that no check cites is dead."""
+    listed = {entry["url"] for entry in rulefiles.load(rulefiles.rules_dir() / FOLDER / "sources.yaml").data.values()}
+    cited = {source.url for check in CHECKS for source in check.sources}
+
+    assert listed - cited == set()
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ("usual: [2, 512]", "a check has either a range or a question"),
+        (
+            "sources: [hu-2021, schulman-2025, biderman-2024]",
+            "an entry of sources is 'hu-2121'; did you mean 'hu-2021'?",
+        ),
+        ("of: adapter_rank", "of is 'adapter_rnk'; did you mean 'adapter_rank'?"),
+    ],
+)
+def test_a_faulty_file_is_refused_with_its_line(tmp_path, changed, fault):
+    """The message has file, line and the nearest valid name."""
+    written = {
+        "usual: [2, 512]": "",
+        "of: adapter_rank": "of: adapter_rnk",
+        "sources: [hu-2021, schulman-2025, biderman-2024]": "sources: [hu-2121]",
+    }
+    for path in rulefiles.yaml_files(rulefiles.rules_dir() / FOLDER):
+        text = path.read_text(encoding="utf-8")
+        text = text.replace(f"\n    {changed}\n", f"\n    {written[changed]}\n".replace("\n    \n", "\n"), 1)
+        (tmp_path / FOLDER).mkdir(exist_ok=True)
+        (tmp_path / FOLDER / path.name).write_text(text, encoding="utf-8")
+
+    with pytest.raises(RuleError, match=re.escape(fault)) as error:
+        read_topics(tmp_path / FOLDER)
+
+    assert "adapters.yaml:" in str(error.value)
