@@ -21,9 +21,10 @@ from loganalyst.model.labels import LABELS
 T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "expected.yaml",
-    "features.yaml", "fixtemplates.yaml", "healthyruns.yaml", "inspection.yaml", "kinds.yaml", "notes.yaml", "reference.yaml", "replay.yaml", "restart.yaml",
-    "roles.yaml", "schedulers.yaml", "scripts.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml",
-    "verdicts.yaml", "weights.yaml", "wording.yaml",
+    "features.yaml", "fixtemplates.yaml", "healthyruns.yaml", "inspection.yaml", "kinds.yaml", "notes.yaml",
+    "reference.yaml", "replay.yaml", "restart.yaml", "roles.yaml", "schedulers.yaml", "scripts.yaml",
+    "settings.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml", "verdicts.yaml", "weights.yaml",
+    "wording.yaml",
 )  # fmt: skip
 FOLDERS_WITHOUT_RULES = ("reference", "text", "trainers")  # healthy runs, patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)

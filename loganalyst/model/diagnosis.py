@@ -135,7 +135,8 @@ class Diagnosis(Short):
     0.70). `trainer` is the title of the recognised trainer, `training_kind` the kind of training if something suggests
     one. `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
     folders that took effect, `settings_ignored` those that did not, because they came with the run. `restart` is the
-    verdict on a restart of a run that was broken off. `scripts` are diagnostic scripts that would settle an unsure answer.
+    verdict on a restart of a run that was broken off. `scripts` are diagnostic scripts that would settle an unsure
+    answer.
 
     >>> import loganalyst as la
     >>> la.diagnose("fixtures/runs/nan-lr")

@@ -5,10 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loganalyst.model import OURS, Cause, Diagnosis, RuledOut
+from loganalyst.model import OURS, Cause, Diagnosis, RuledOut, Symptom
 from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.diagnosis import baseline
+from loganalyst.report.diagnosis.document import verdict
+from loganalyst.report.diagnosis.observed import repeats
+from loganalyst.report.diagnosis.remedies import command
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 
@@ -31,7 +34,9 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "confidence": d.confidence,
         "run": _run(d),
         "sessions": [asdict(s) for s in d.sessions],
-        "symptoms": [{"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title} for s in d.symptoms],
+        "verdict": verdict(d),
+        "symptoms": [_symptom(s) for s in d.symptoms],
+        "reproducible": repeats(d) or None,
         "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
         "alternatives": [asdict(a) for a in d.alternatives],
         "ruled_out": _considered(d.ruled_out),
@@ -42,6 +47,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
         "notes": [{k: v for k, v in asdict(n).items() if (k, v) != ("origin", OURS)} for n in d.notes],
         "decide": [asdict(decider) for decider in d.decide],
+        "scripts": [{**asdict(s), "command": command(s.name)} for s in d.scripts],
         "rivals": [asdict(rival) for rival in d.rivals],
         "summary": d.summary,
         "baseline": baseline.data(d.baseline) if d.baseline else None,
@@ -112,7 +118,9 @@ def _cause(c: Cause) -> dict[str, Any]:
         "node": c.node,
         "evidence": [{name: getattr(e, name) for name in evidence} for e in c.evidence],
         "mechanism": c.mechanism,
-        "fix": [asdict(f) for f in c.fix],
+        "fix": [{**asdict(f), "scope": "alternative" if i else "targeted"} for i, f in enumerate(c.fix)],
+        "broader_fix": c.prevention,
+        "templates": [asdict(t) for t in c.templates],
         "will_not_fix": c.will_not_fix,
         "consequences": c.consequences,
         "ended_run": c.ended_run,
@@ -121,6 +129,10 @@ def _cause(c: Cause) -> dict[str, Any]:
         "missing": c.missing,
         "decide": [asdict(decider) for decider in c.decide],
     }
+
+
+def _symptom(s: Symptom) -> dict[str, Any]:
+    return {"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title, "expected": s.expected}
 
 
 def _block(c: Cause, d: Diagnosis) -> dict[str, Any] | None:
