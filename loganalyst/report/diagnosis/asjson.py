@@ -1,8 +1,9 @@
 """A diagnosis as one JSON object, whose contract is `report.diagnosis.schema`. Text is given as it was found."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from loganalyst.model import OURS, Cause, Diagnosis, RuledOut, Symptom
@@ -12,11 +13,13 @@ from loganalyst.report.diagnosis import baseline
 from loganalyst.report.diagnosis.document import verdict
 from loganalyst.report.diagnosis.observed import repeats
 from loganalyst.report.diagnosis.remedies import command
+from loganalyst.report.diagnosis.setup import setup
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 
 SCHEMA_ID = "loganalyst/diagnosis/1"
 BLOCK = ("kind", "exception", "message", "frame", "first_line", "last_line", "ranks", "repeated")
+EMPTY: Mapping[str, Path] = MappingProxyType({})
 MAX_FINDINGS = 500  # in analysis_artifacts: the most significant; findings_total counts all
 
 
@@ -25,8 +28,10 @@ def render(diagnosis: Diagnosis, *, indent: int | None = 2) -> str:
     return dumps(data(diagnosis), indent)
 
 
-def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
-    """The object of one diagnosis as plain dicts, lists, text and finite numbers. `files` were written for it."""
+def data(diagnosis: Diagnosis, files: Sequence[Path] = (), named: Mapping[str, Path] = EMPTY) -> dict[str, Any]:
+    """The object of one diagnosis as plain dicts, lists, text and finite numbers. `files` were written for it, and the
+    files by name in `named` too.
+    """
     d = diagnosis
     whole = {
         "schema": SCHEMA_ID,
@@ -49,11 +54,16 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "decide": [asdict(decider) for decider in d.decide],
         "scripts": [{**asdict(s), "command": command(s.name)} for s in d.scripts],
         "rivals": [asdict(rival) for rival in d.rivals],
+        "setup": {row.label.lower(): row.text for row in setup(d)},
         "summary": d.summary,
         "baseline": baseline.data(d.baseline) if d.baseline else None,
         "gaps": d.run.gaps.to_dicts(),
         **trust.data(d),
-        "analysis_artifacts": {"files": files, **_artifacts(d)},
+        "analysis_artifacts": {
+            "files": [*files, *named.values()],
+            **named,
+            **_artifacts(d),
+        },
     }
     return plain(whole)  # type: ignore[no-any-return]
 

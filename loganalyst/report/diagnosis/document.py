@@ -28,7 +28,7 @@ from loganalyst.report.common.rows import Row
 from loganalyst.report.common.sparkseries import Series, chart
 from loganalyst.report.common.wording import clean, count, duration, number, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
-from loganalyst.report.diagnosis.observed import nan_began, observed, repeats
+from loganalyst.report.diagnosis.observed import nan_began, normally, observed, repeats
 from loganalyst.report.diagnosis.overview import advice, gaps, restart
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.remedies import scripts
@@ -129,6 +129,7 @@ class Document:
     causes: tuple[CauseText, ...]
     symptoms: tuple[str, ...]
     observed: tuple[Row, ...]  # each symptom, with what was expected
+    normally: str  # what was expected in place of the symptom that the first cause explains
     repeats: str  # whether the fault is reproducible
     told: tuple[Row, ...]
     baseline: tuple[Row, ...]
@@ -182,6 +183,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         causes=tuple(_cause(c, d, lead=i == 0) for i, c in enumerate(causes)),
         symptoms=tuple(clean(s.text or s.title, 240) for s in d.symptoms),
         observed=tuple(observed(d)),
+        normally=normally(d),
         repeats=repeats(d),
         told=tuple(_reported(item) for item in d.summary.get("told_symptoms", ())),
         baseline=tuple(Row(*row) for row in baseline_rows(d.baseline)) if d.baseline else (),

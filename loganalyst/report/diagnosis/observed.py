@@ -8,7 +8,7 @@ from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, count, step
 
-__all__ = ["nan_began", "observed", "repeats"]
+__all__ = ["nan_began", "normally", "observed", "repeats"]
 
 TOTALS = ("train_loss", "grad_norm")  # roles that become NaN with any term of the loss
 NO_PARTS = ("val_loss", "val_loss_component", "learning_rate", "loss_scale")
@@ -17,6 +17,13 @@ NO_PARTS = ("val_loss", "val_loss_component", "learning_rate", "loss_scale")
 def observed(d: Diagnosis) -> Iterator[Row]:
     """A row for each symptom, with what a healthy run does in its place."""
     return (Row(clean(s.text or s.title, 240), clean(s.expected, 240)) for s in d.symptoms)
+
+
+def normally(d: Diagnosis) -> str:
+    """What was expected in place of the first symptom that the first cause explains; of any, without a cause."""
+    explained = d.causes[0].symptoms if d.causes else ()
+    found = [s for s in d.symptoms if s.id in explained] or list(d.symptoms)
+    return next((clean(s.expected, 240) for s in found if s.expected), "")
 
 
 def nan_began(d: Diagnosis) -> str:

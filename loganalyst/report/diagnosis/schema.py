@@ -98,6 +98,7 @@ def schema() -> Json:
             "verdict",
             "reproducible",
             "scripts",
+            "setup",
         ),  # younger than the schema
         schema={"const": SCHEMA_ID},
         status=one_of(Status),
@@ -105,6 +106,7 @@ def schema() -> Json:
         run=_run(),
         sessions=_sessions(),
         verdict={**TEXT, "description": "The answer in one line."},
+        setup=by_name(TEXT, "Model, loss, optimiser, schedule, batch and data in words, as far as they are known."),
         symptoms=listed(symptom),
         reproducible=or_null(
             TEXT, "Whether the fault repeats, by the attempts that were read; null: the run did not fail."
@@ -369,6 +371,11 @@ def _checkpoint() -> Json:
 
 
 def _artifacts() -> Json:
+    written = {
+        "loss_visualization": {**TEXT, "description": "A picture of the most informative curves (--artifacts)."},
+        "gradient_heat_map": {**TEXT, "description": "A picture of the gradients by layer (--artifacts)."},
+        "gradient_analysis": {**TEXT, "description": "The gradients in numbers, as Markdown (--artifacts)."},
+    }
     finding = object_(
         **dict.fromkeys(("session", "index", "step", "end_step", "line"), or_null(INTEGER)),
         **dict.fromkeys(("metric", "role", "kind"), TEXT),
@@ -376,8 +383,9 @@ def _artifacts() -> Json:
         file=or_null(TEXT),
     )
     return object_(
-        ("files",),  # younger than the schema
-        files=listed(TEXT, "Files that were written: the report itself, where -o names one."),
+        ("files", *written),  # younger than the schema
+        files=listed(TEXT, "Files that were written: the report (-o), and those of --artifacts and --scripts."),
+        **written,
         metrics=listed(object_of(Metric, optional=("role_confidence", "role_unsure"), role_confidence=or_null(SHARE))),
         findings=listed(finding, "Changes in the curves, the most significant first."),
         findings_total=INTEGER,

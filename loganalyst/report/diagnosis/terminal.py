@@ -79,11 +79,10 @@ def _guess(doc: Document) -> bool:
 
 
 def _normally(doc: Document, width: int) -> "list[Text]":
-    """What was expected in place of the first symptom, and whether the fault repeats."""
+    """What was expected in place of the symptom, and whether the fault repeats."""
     if _lead(doc) is None:
         return []
-    said = doc.observed[0].text if doc.observed else ""
-    lines = field("Normally", said, width) if said else []
+    lines = field("Normally", doc.normally, width) if doc.normally else []
     return lines + (field("Repeats", doc.repeats, width) if doc.repeats and "not known" not in doc.repeats else [])
 
 
@@ -109,7 +108,7 @@ def _verdict(doc: Document, width: int) -> "list[Text]":
     lines = wrapped(text((doc.verdict, style)), width, text((mark, style)), 2)
     for symptom in doc.symptoms[:3]:
         lines += wrapped(text(symptom), width, indent=2)
-    lines += field("Normally", doc.observed[0].text, width, 2) if doc.observed and doc.observed[0].text else []
+    lines += field("Normally", doc.normally, width, 2) if doc.normally else []
     if doc.decide:
         lines += field("Decide", "; ".join(doc.decide), width, 2)
     elif doc.to_log:

@@ -12,7 +12,7 @@ from loganalyst.report.diagnosis.schema import schema
 
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
 TOP = {
-    *("verdict", "reproducible", "scripts"),
+    *("verdict", "reproducible", "scripts", "setup"),
     *("schema", "status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline"),
     *("quick_fixes", "restart", "rivals", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
     *("settings_obeyed", "settings_ignored", "alternatives", "not_supported", "not_checked"),
