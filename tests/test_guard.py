@@ -43,6 +43,8 @@ FILES = {
     "script -o": "script memory -o",
 }
 FOLDERS = {
+    "diagnose --artifacts": "diagnose {run} --artifacts",
+    "diagnose --scripts": "diagnose {run} --scripts",
     "audit --store": "audit {run} --store",
     "audit --reports": "audit {run} --reports",
     "compare --store": "compare {run} --store",

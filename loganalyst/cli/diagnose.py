@@ -4,7 +4,7 @@ import json
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -88,6 +88,18 @@ def diagnose(
     ] = False,
     format_: Annotated[Format | None, layout(Format)] = None,
     output: Output = None,
+    artifacts: Annotated[
+        Path | None,
+        typer.Option(
+            "--artifacts", metavar="DIR", help="Write the curves, a heat map and an analysis of gradients to DIR."
+        ),
+    ] = None,
+    scripts: Annotated[
+        Path | None,
+        typer.Option(
+            "--scripts", metavar="DIR", help="Write the scripts that would decide, and code for the fixes, to DIR."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option("--top", min=1, max=5, metavar="N", help="Show at most N causes.")] = 5,
     exit_zero: ExitZero = False,
     exit_restart: Annotated[
@@ -113,7 +125,7 @@ def diagnose(
     format_ = format_ or Format(case.format or Format.TERMINAL)
     with within(case.seconds):
         inputs = (baseline, *history, config, context, *case.config, *case.code)
-        refuse([output], [*paths, *filter(None, inputs)], separate=separate)
+        refuse([output, artifacts, scripts], [*paths, *filter(None, inputs)], separate=separate)
     trusted: dict[str, Any] = {"config": config, "trust_run_settings": trust_run_settings}
     other = pipeline.read_run(baseline, **trusted) if baseline else None
     options = {**trusted, "rules": rules, "symptoms": symptom, "baseline": other, "case": case, "history": history}
@@ -124,7 +136,9 @@ def diagnose(
         complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
     for fault in dict.fromkeys(f for d in found for f in d.summary.get("faults", ())):
         complain(fault, USAGE)
-    emit(_reports(found, format_, top, output, {} if output else screen()), output)
+    report = [output] if output else []
+    written = [_written(d, report, artifacts, scripts, several=len(found) > 1) for d in found]
+    emit(_reports(found, format_, top, {} if output else screen(), written), output)
     rulecatalogue.keep_compiled(filter(None, (*paths, baseline)))
     if exit_restart:
         raise typer.Exit(USAGE if unread else _restart_code(found))
@@ -153,12 +167,37 @@ def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list
         bar.clear()
 
 
-def _reports(found: "list[Diagnosis]", format_: Format, top: int, output: Path | None, screen: dict[str, Any]) -> str:
+class Written(NamedTuple):
+    """The files that are written for a diagnosis: those with a name in the JSON, and others, the report first."""
+
+    named: dict[str, Path]
+    others: list[Path]
+
+
+def _written(
+    d: "Diagnosis", report: list[Path], artifacts: Path | None, scripts: Path | None, *, several: bool
+) -> Written:
+    """Write what --artifacts and --scripts ask for; of several runs, each into a folder with the id of the run."""
+    if (artifacts is None and scripts is None) or d.status == "unreadable":
+        return Written({}, report)
+    from loganalyst.report.diagnosis import artifacts as files
+    from loganalyst.scripts import templates
+
+    of_run = d.run.id if several else "."
+    return Written(
+        files.save(d, artifacts / of_run) if artifacts else {},
+        [*report, *(files.save_scripts(d, scripts / of_run, templates()) if scripts else ())],
+    )
+
+
+def _reports(
+    found: "list[Diagnosis]", format_: Format, top: int, screen: dict[str, Any], written: "list[Written]"
+) -> str:
     """All reports as one text. Only JSON and SARIF contain unreadable runs, which have a line on stderr."""
     if format_ is Format.JSON:
         from loganalyst.report.diagnosis.asjson import data
 
-        objects = [data(d, [output] if output else []) for d in found]
+        objects = [data(d, w.others, w.named) for d, w in zip(found, written, strict=True)]
         return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
     if format_ is Format.SARIF:
         from loganalyst.report.diagnosis import sarif

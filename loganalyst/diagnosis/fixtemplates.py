@@ -34,7 +34,7 @@ class Entry(Shape, frozen=True):
 
 @cache
 def known() -> Mapping[str, Entry]:
-    """The entries by id, the more general ones first."""
+    """The entries by id."""
     return ours("fixtemplates.yaml", dict[str, Entry])
 
 
@@ -49,9 +49,9 @@ def framework(values: Mapping[str, FeatureValue]) -> Framework:
 
 
 def templates(cause: str, values: Mapping[str, FeatureValue]) -> tuple[CodeTemplate, ...]:
-    """The templates for a rule, most particular first: one that mends fewer causes is nearer to its fix."""
+    """The templates for a rule, the nearest first: an entry lists the causes that it is made for first."""
     wanted = framework(values)
-    fitting = sorted((len(e.causes), id_) for id_, e in known().items() if cause in e.causes)
+    fitting = sorted((e.causes.index(cause), id_) for id_, e in known().items() if cause in e.causes)
     return tuple(_template(id_, known()[id_], wanted) for _, id_ in fitting[:MAX_TEMPLATES])
 
 

@@ -1,19 +1,25 @@
 """A diagnosis as one JSON object, whose contract is `report.diagnosis.schema`. Text is given as it was found."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from loganalyst.model import OURS, Cause, Diagnosis, RuledOut, Symptom
 from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.diagnosis import baseline
+from loganalyst.report.diagnosis.document import verdict
+from loganalyst.report.diagnosis.observed import repeats
+from loganalyst.report.diagnosis.remedies import command
+from loganalyst.report.diagnosis.setup import setup
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 
 SCHEMA_ID = "loganalyst/diagnosis/1"
 BLOCK = ("kind", "exception", "message", "frame", "first_line", "last_line", "ranks", "repeated")
+EMPTY: Mapping[str, Path] = MappingProxyType({})
 MAX_FINDINGS = 500  # in analysis_artifacts: the most significant; findings_total counts all
 
 
@@ -22,8 +28,10 @@ def render(diagnosis: Diagnosis, *, indent: int | None = 2) -> str:
     return dumps(data(diagnosis), indent)
 
 
-def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
-    """The object of one diagnosis as plain dicts, lists, text and finite numbers. `files` were written for it."""
+def data(diagnosis: Diagnosis, files: Sequence[Path] = (), named: Mapping[str, Path] = EMPTY) -> dict[str, Any]:
+    """The object of one diagnosis as plain dicts, lists, text and finite numbers. `files` were written for it, and the
+    files by name in `named` too.
+    """
     d = diagnosis
     whole = {
         "schema": SCHEMA_ID,
@@ -32,7 +40,9 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "run": _run(d),
         "sessions": [asdict(s) for s in d.sessions],
         "processes": [asdict(p) for p in d.processes],
+        "verdict": verdict(d),
         "symptoms": [_symptom(s) for s in d.symptoms],
+        "reproducible": repeats(d) or None,
         "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
         "alternatives": [asdict(a) for a in d.alternatives],
         "ruled_out": _considered(d.ruled_out),
@@ -43,18 +53,20 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
         "notes": [{k: v for k, v in asdict(n).items() if (k, v) != ("origin", OURS)} for n in d.notes],
         "decide": [asdict(decider) for decider in d.decide],
+        "scripts": [{**asdict(s), "command": command(s.name)} for s in d.scripts],
         "rivals": [asdict(rival) for rival in d.rivals],
+        "setup": {row.label.lower(): row.text for row in setup(d)},
         "summary": d.summary,
         "baseline": baseline.data(d.baseline) if d.baseline else None,
         "gaps": d.run.gaps.to_dicts(),
         **trust.data(d),
-        "analysis_artifacts": {"files": files, **_artifacts(d)},
+        "analysis_artifacts": {
+            "files": [*files, *named.values()],
+            **named,
+            **_artifacts(d),
+        },
     }
     return plain(whole)  # type: ignore[no-any-return]
-
-
-def _symptom(s: Symptom) -> dict[str, Any]:
-    return {"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title, "origin": s.origin}
 
 
 def _run(d: Diagnosis) -> dict[str, Any]:
@@ -117,7 +129,9 @@ def _cause(c: Cause) -> dict[str, Any]:
         "node": c.node,
         "evidence": [{name: getattr(e, name) for name in evidence} for e in c.evidence],
         "mechanism": c.mechanism,
-        "fix": [asdict(f) for f in c.fix],
+        "fix": [{**asdict(f), "scope": "alternative" if i else "targeted"} for i, f in enumerate(c.fix)],
+        "broader_fix": c.prevention,
+        "templates": [asdict(t) for t in c.templates],
         "will_not_fix": c.will_not_fix,
         "consequences": c.consequences,
         "ended_run": c.ended_run,
@@ -126,6 +140,11 @@ def _cause(c: Cause) -> dict[str, Any]:
         "missing": c.missing,
         "decide": [asdict(decider) for decider in c.decide],
     }
+
+
+def _symptom(s: Symptom) -> dict[str, Any]:
+    text = s.text or s.title
+    return {"id": s.id, "metric": s.metric, "step": s.step, "text": text, "expected": s.expected, "origin": s.origin}
 
 
 def _block(c: Cause, d: Diagnosis) -> dict[str, Any] | None:

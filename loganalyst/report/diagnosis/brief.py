@@ -45,6 +45,7 @@ LESS: Limits = {  # what a reader of the causes misses least
     "not_checked": 0,
     "quick_fixes": 0,
     "root_causes.references": 0,
+    "root_causes.templates": 0,
     "root_causes.prevention": 0,
 }
 AUDIT: Limits = {"groups": 8, "groups.members": 5, "contrasts": 6, "copies": 3}

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from loganalyst.model import (
     Alternative,
     Cause,
+    CodeTemplate,
     Curve,
     Decider,
     Diagnosis,
@@ -27,15 +28,17 @@ from loganalyst.report.common.rows import Row
 from loganalyst.report.common.sparkseries import Series, chart
 from loganalyst.report.common.wording import clean, count, duration, number, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
+from loganalyst.report.diagnosis.observed import nan_began, normally, observed, repeats
 from loganalyst.report.diagnosis.overview import advice, gaps, restart
 from loganalyst.report.diagnosis.processrows import process_rows
 from loganalyst.report.diagnosis.raisederror import raised
+from loganalyst.report.diagnosis.remedies import scripts
 from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
 from loganalyst.report.diagnosis.runnumbers import best, facts
 from loganalyst.report.diagnosis.setup import setup, training
 from loganalyst.report.diagnosis.watchlist import watch
 
-__all__ = ["CauseText", "Document", "EvidenceText", "Excluded", "Row", "document", "shown_curves", "written"]
+__all__ = ["CauseText", "Document", "EvidenceText", "Excluded", "Row", "document", "shown_curves", "verdict", "written"]
 
 ENDS = {  # where nothing states the end
     "finished": "REACHED ITS END",
@@ -83,7 +86,7 @@ class EvidenceText:
 class CauseText:
     """A cause in words. `story` is the order of events (or the line) that shows it, `raised` the traceback or stack
     there. `decide` lists what would settle the question, the most informative first. `origin` is the file of a rule or
-    pattern that is not ours.
+    pattern that is not ours. `templates` are code for its fixes; the code is ours.
     """
 
     id: str
@@ -98,6 +101,7 @@ class CauseText:
     summary: str
     mechanism: str
     fixes: tuple[Fix, ...]
+    templates: tuple[CodeTemplate, ...]
     evidence: tuple[EvidenceText, ...]
     will_not_fix: str
     side_effects: str
@@ -125,6 +129,9 @@ class Document:
     sure: str
     causes: tuple[CauseText, ...]
     symptoms: tuple[str, ...]
+    observed: tuple[Row, ...]  # each symptom, with what was expected
+    normally: str  # what was expected in place of the symptom that the first cause explains
+    repeats: str  # whether the fault is reproducible
     told: tuple[Row, ...]
     baseline: tuple[Row, ...]
     series: tuple[Series, ...]
@@ -139,6 +146,7 @@ class Document:
     not_logged: tuple[str, ...]
     to_log: tuple[str, ...]
     decide: tuple[str, ...]
+    scripts: tuple[Row, ...]  # that would decide an unsure diagnosis
     quick_fixes: tuple[Row, ...]
     best: tuple[str, ...]
     advice: Row | None
@@ -165,17 +173,20 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
     onset = next((at for at in began if at is not None), None)
     if onset in (0, d.summary.get("last_step")):  # a mark at either end of the curves shows nothing
         onset = None
-    verdict, tone = _verdict(d)
+    answer, tone = _verdict(d)
     return Document(
         name=clean(d.run.name or d.run.path.name or "run", 80),
         path=clean(d.run.path),
         headline=_headline(d),
         sources=tuple(dict.fromkeys(TRACKERS.get(s.format, clean(s.path, 60)) for s in d.run.sources if s.format)),
         tone=tone,
-        verdict=verdict,
+        verdict=answer,
         sure=percent(d.confidence) if d.status not in ("insufficient_data", "unreadable") else "",
-        causes=tuple(_cause(c, d) for c in causes),
+        causes=tuple(_cause(c, d, lead=i == 0) for i, c in enumerate(causes)),
         symptoms=tuple(clean(s.text or s.title, 240) for s in d.symptoms),
+        observed=tuple(observed(d)),
+        normally=normally(d),
+        repeats=repeats(d),
         told=tuple(_reported(item) for item in d.summary.get("told_symptoms", ())),
         baseline=tuple(Row(*row) for row in baseline_rows(d.baseline)) if d.baseline else (),
         series=chart(shown_curves(d), onset, cells),
@@ -192,6 +203,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         not_logged=not_logged(d),
         to_log=to_log(d),
         decide=tuple(map(_decider, d.decide)),
+        scripts=tuple(scripts(d)),
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=best(d),
         advice=advice(d),
@@ -243,9 +255,14 @@ def _epochs(d: Diagnosis, end: str) -> str:
     return f" (epoch {number(done)} of {number(planned)})"
 
 
+def verdict(d: Diagnosis) -> str:
+    """The answer in one line."""
+    return _verdict(d)[0]
+
+
 def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
     if d.causes and d.causes[0].verdict == "likely":
-        return clean(d.causes[0].issue, 120), "bad"
+        return _title(d.causes[0], d), "bad"
     if d.status == "healthy" and d.ignored_findings:
         return "Nothing found but what loganalyst.yaml accepts", "good"
     if d.status == "healthy":
@@ -259,11 +276,26 @@ def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
     return "Something went wrong, but the logs do not show why", "unsure"
 
 
-def _cause(cause: Cause, d: Diagnosis) -> CauseText:
+def _title(cause: Cause, d: Diagnosis) -> str:
+    """The title of the first cause, after the place where NaN began if the cause concerns it."""
+    began = nan_began(d) if _concerns_nan(cause, d) else ""
+    title = clean(cause.issue, 120)
+    return f"{began}: {title}" if began else title
+
+
+def _concerns_nan(cause: Cause, d: Diagnosis) -> bool:
+    """Whether the cause explains values that are not finite: its own evidence or symptoms name them."""
+    nonfinite = {*d.findings.filter(kind="nonfinite")["metric"]}
+    named = {e.metric for e in cause.evidence if e.holds} | {s.metric for s in d.symptoms if s.id in cause.symptoms}
+    operation = d.features.values.get("log_root_operation")
+    return bool(nonfinite & named) or bool(operation and any(operation in s.text for s in d.symptoms))
+
+
+def _cause(cause: Cause, d: Diagnosis, *, lead: bool) -> CauseText:
     place = _place(cause.file if cause.line is not None else None, cause.line, cause.rank, cause.node)
     return CauseText(
         id=cause.id,
-        title=clean(cause.issue, 120),
+        title=_title(cause, d) if lead and cause.verdict == "likely" else clean(cause.issue, 120),
         severity=clean(cause.severity),
         likely=cause.verdict == "likely",
         sure=percent(cause.confidence),
@@ -274,6 +306,7 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         summary=clean(cause.summary, 1000),
         mechanism=clean(cause.mechanism, 2000),
         fixes=tuple(_fix(f) for f in cause.fix),
+        templates=cause.templates,
         evidence=tuple(_evidence(e) for e in _ordered(cause.evidence)),
         will_not_fix=clean(cause.will_not_fix, 1000),
         side_effects=clean(cause.side_effects, 1000),

@@ -8,6 +8,7 @@ from loganalyst.report.common.markdowntext import escape, paragraph, rows, secti
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.sparkseries import EMPTY, NONFINITE, Series
 from loganalyst.report.diagnosis.document import CauseText, Document, document, written
+from loganalyst.report.diagnosis.remedies import BROADER, command, scopes
 
 SPEAKS = {True: "for it", False: "against it", None: "not known"}
 
@@ -27,7 +28,8 @@ def _opening(doc: Document) -> Iterator[str]:
     yield f"{escape(doc.headline)}.{sure}{read}{training}"
     yield from paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
     yield from paragraph(doc.restart.label, doc.restart.text, level=2) if doc.restart else ()
-    yield from section("Symptoms", doc.symptoms)
+    yield from titled_table("Symptoms", ("Observed", "Expected"), _pairs(doc.observed))
+    yield from paragraph("Does it repeat?", doc.repeats, level=2)
     yield from section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
     yield from rows("Against the baseline", doc.baseline)
     yield from titled_table("Symptoms you reported", ("Reported", "Answer"), _pairs(doc.told))
@@ -55,19 +57,21 @@ def _cause(cause: CauseText) -> Iterator[str]:
         [(SPEAKS[e.supports], e.text, e.kind, e.place) for e in cause.evidence],
         level=3,
     )
-    for number, fix in enumerate(cause.fixes, 1):
-        yield from _fix(fix, f" {number}" if number > 1 else "")
+    for scope, fix in zip(scopes(cause.fixes), cause.fixes, strict=True):
+        yield from _fix(fix, scope)
+    yield from paragraph(BROADER, cause.prevention)
+    for template in cause.templates if cause.likely else ():
+        yield f"### Code: {escape(template.title)} ({template.framework})\n\n```python\n{template.code.rstrip()}\n```"
     yield from paragraph("Why not surer", cause.limited)
     yield from paragraph("What it will not fix", cause.will_not_fix)
     yield from paragraph("Side effects", cause.side_effects)
-    yield from paragraph("Prevention", cause.prevention)
     yield from section("What follows from it", cause.consequences, level=3)
     yield from section("What would decide", cause.decide, level=3)
     yield from section("References", cause.references, level=3)
 
 
-def _fix(fix: Fix, number: str) -> Iterator[str]:
-    yield f"### Proposed fix{number}\n\n{escape(fix.change)}"
+def _fix(fix: Fix, scope: str) -> Iterator[str]:
+    yield f"### {scope}\n\n{escape(fix.change)}"
     parts = (
         ("Where it is written", written(fix)),
         ("What it will change", fix.expected_impact),
@@ -104,6 +108,11 @@ def _code(lines: Iterable[str]) -> str:
 def _others(doc: Document) -> Iterator[str]:
     yield from titled_table("Quick fixes, the best first", ("Change", "Worth"), _pairs(doc.quick_fixes))
     yield from rows("What to watch after the fix", doc.watch)
+    yield from titled_table(
+        "Scripts that would decide",
+        ("Script", "What it shows", "Written by"),
+        [(row.label, row.text, command(row.label)) for row in doc.scripts],
+    )
     yield from titled_table("Worth knowing", ("What", "What to do"), _pairs(doc.notes))
     yield from titled_table("What it may be instead", ("Cause", "What would decide"), _pairs(doc.perhaps))
     yield from titled_table("Less likely", ("Cause", "Why"), _pairs(doc.less_likely))

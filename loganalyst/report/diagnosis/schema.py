@@ -1,12 +1,14 @@
 """The JSON Schema of `diagnose --format json`."""
 
-from typing import get_args
+from typing import Literal, get_args
 
 from loganalyst.model import (
     Alternative,
     Cause,
     Change,
+    CodeTemplate,
     Decider,
+    DecidingScript,
     Evidence,
     Fix,
     Metric,
@@ -59,13 +61,15 @@ VALUE: Json = {"anyOf": [NUMBER, {"type": ["boolean", "string"]}]}  # of a featu
 def schema() -> Json:
     """The schema of one object: what `diagnose` prints for one run (a list of these for several)."""
     symptom = object_(
-        ("origin",),  # younger than the schema
+        ("expected", "origin"),  # younger than the schema
         id=TEXT,
         metric=or_null(TEXT),
         step=or_null(INTEGER),
         text=TEXT,
         origin=ORIGIN,
+        expected={**TEXT, "description": "What a healthy run does in its place; empty: not stated."},
     )
+    script = object_of(DecidingScript, command={**TEXT, "description": "Writes it."})
     gap = object_(file=TEXT, offset=or_null(INTEGER), bytes=or_null(INTEGER), why=TEXT)
     ruled_out = object_(
         ("label", "confidence"),  # younger than the schema; `confidence` is no longer written
@@ -94,6 +98,10 @@ def schema() -> Json:
             "alternatives",
             "not_supported",
             "not_checked",
+            "verdict",
+            "reproducible",
+            "scripts",
+            "setup",
         ),  # younger than the schema
         schema={"const": SCHEMA_ID},
         status=one_of(Status),
@@ -101,7 +109,13 @@ def schema() -> Json:
         run=_run(),
         sessions=_sessions(),
         processes=_processes(),
+        verdict={**TEXT, "description": "The answer in one line."},
+        setup=by_name(TEXT, "Model, loss, optimiser, schedule, batch and data in words, as far as they are known."),
         symptoms=listed(symptom),
+        reproducible=or_null(
+            TEXT, "Whether the fault repeats, by the attempts that were read; null: the run did not fail."
+        ),
+        scripts=listed(script, "Diagnostic scripts that would settle an unsure answer, the most fitting first."),
         root_causes=listed(
             _cause(),
             "Likely and possible causes: what ended a failed run first, then by confidence. Empty if healthy.",
@@ -284,14 +298,24 @@ def _cause() -> Json:
     )
     fix = object_of(
         Fix,
-        optional=("places",),  # younger than the schema
+        scope=one_of(Literal["targeted", "alternative"]),
+        optional=("places", "scope"),  # younger than the schema
         places=listed(
             object_of(Place), "Where the setting to change is written, if a context file named config and code."
         ),
     )
     return object_of(
         Cause,
-        optional=("block", "decide", "ended_run", "family", "limits", "origin"),  # younger than the schema
+        optional=(
+            "block",
+            "broader_fix",
+            "decide",
+            "ended_run",
+            "family",
+            "limits",
+            "origin",
+            "templates",
+        ),  # younger than the schema
         leave_out=("verdict", "summary", "side_effects", "prevention", "references", "symptoms", "metric"),
         id="The rule.",
         label="The common label, shared by rules for one kind of failure.",
@@ -301,6 +325,8 @@ def _cause() -> Json:
         block=or_null(block, "The traceback or stack at that line, and all ranks that printed it."),
         evidence=listed(object_of(Evidence, leave_out=("weight", "group"), holds="null: not known.")),
         fix=listed(fix),
+        broader_fix={**TEXT, "description": "What keeps the fault from coming back; empty: not stated."},
+        templates=listed(object_of(CodeTemplate), "Code for the fixes, in the framework of the run if there is one."),
         consequences="What follows from this cause and is not a cause itself.",
         ended_run="The run failed, and its logs say that this cause ended it.",
         missing="What was not logged and would settle the open questions about this cause.",
@@ -359,6 +385,11 @@ def _checkpoint() -> Json:
 
 
 def _artifacts() -> Json:
+    written = {
+        "loss_visualization": {**TEXT, "description": "A picture of the most informative curves (--artifacts)."},
+        "gradient_heat_map": {**TEXT, "description": "A picture of the gradients by layer (--artifacts)."},
+        "gradient_analysis": {**TEXT, "description": "The gradients in numbers, as Markdown (--artifacts)."},
+    }
     finding = object_(
         **dict.fromkeys(("session", "index", "step", "end_step", "line"), or_null(INTEGER)),
         **dict.fromkeys(("metric", "role", "kind"), TEXT),
@@ -366,8 +397,9 @@ def _artifacts() -> Json:
         file=or_null(TEXT),
     )
     return object_(
-        ("files",),  # younger than the schema
-        files=listed(TEXT, "Files that were written: the report itself, where -o names one."),
+        ("files", *written),  # younger than the schema
+        files=listed(TEXT, "Files that were written: the report (-o), and those of --artifacts and --scripts."),
+        **written,
         metrics=listed(object_of(Metric, optional=("role_confidence", "role_unsure"), role_confidence=or_null(SHARE))),
         findings=listed(finding, "Changes in the curves, the most significant first."),
         findings_total=INTEGER,

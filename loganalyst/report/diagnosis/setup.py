@@ -9,6 +9,7 @@ import polars as pl
 from loganalyst.model import Diagnosis, FeatureValue
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, count, number, percent
+from loganalyst.report.diagnosis.settingwords import BATCH, DATA, OPTIMISER, SCHEDULE, SHAPE, described
 
 __all__ = ["setup", "training"]
 
@@ -20,6 +21,7 @@ WEIGHT = re.compile(
     r"(?:weight|coef\w*|lambda|scale)$|^lambda_\w+$|^w_\w+$"
 )
 MAX_TERMS, MAX_NAME = 8, 80
+_BETAS = {"betas", "adam_betas"}
 KINDS = {"warmup_constant": "constant after a warm-up", "one_cycle": "one cycle", "inverse_sqrt": "inverse square root"}
 
 Values = Mapping[str, FeatureValue]
@@ -32,12 +34,13 @@ def setup(d: Diagnosis) -> Iterator[Row]:
         "Training": iter([training(d)]),
         "Model": _model(known, config),
         "Loss": _loss(d, config),
-        "Optimiser": _optimiser(known),
-        "Schedule": _schedule(known),
-        "Data": _data(known),
+        "Optimiser": _optimiser(known, config),
+        "Schedule": _schedule(known, config),
+        "Batch": _batch(known, config),
+        "Data": _data(known, config),
     }
     for label, facts in rows.items():
-        if parts := [clean(fact, 200) for fact in facts if fact]:
+        if parts := list(dict.fromkeys(clean(fact, 200) for fact in facts if fact)):
             yield Row(label, ", ".join(parts))
 
 
@@ -58,6 +61,7 @@ def _settings(config: pl.DataFrame) -> dict[str, str]:
 
 def _model(known: Values, config: Mapping[str, str]) -> Iterator[str]:
     yield next((config[key][:MAX_NAME] for key in MODEL if key in config), "")
+    yield from described(config, SHAPE)
     yield _if_known(known, "config_parameters", _parameters)
     yield _if_known(known, "embedding_parameter_share", lambda v: f"{percent(v)} of it embeddings")
     yield _if_known(known, "config_lora_rank", lambda v: f"adapters of rank {number(v)}")
@@ -79,28 +83,37 @@ def _loss(d: Diagnosis, config: Mapping[str, str]) -> Iterator[str]:
     yield from sorted(weights)[:MAX_TERMS]
 
 
-def _optimiser(known: Values) -> Iterator[str]:
+def _optimiser(known: Values, config: Mapping[str, str]) -> Iterator[str]:
     yield _if_known(known, "optimizer", str)
     yield _if_known(known, "lr_peak", lambda v: f"peak rate {number(v)}")
-    yield _if_known(known, "config_beta2", lambda v: f"beta2 {v:g}")
+    yield from described(config, OPTIMISER)
+    yield "" if _BETAS & config.keys() else _if_known(known, "config_beta2", lambda v: f"beta2 {v:g}")
     yield _if_known(known, "config_epsilon", lambda v: f"epsilon {number(v)}")
     yield _if_known(known, "config_weight_decay", lambda v: f"weight decay {number(v)}")
     yield _if_known(known, "config_clip", lambda v: f"clipped at {number(v)}" if v else "no clipping")
 
 
-def _schedule(known: Values) -> Iterator[str]:
+def _schedule(known: Values, config: Mapping[str, str]) -> Iterator[str]:
     yield _if_known(known, "lr_kind", lambda v: KINDS.get(v, v))
     warm = known.get("lr_warmup_share")
     yield _if_known(known, "lr_warmup_share", lambda v: f"warm-up over {percent(v)} of the run" if v else "no warm-up")
     yield _if_known(known, "config_warmup", lambda v: f"warm-up {number(v)}") if warm is None else ""
+    yield from described(config, SCHEDULE)
     yield _if_known(known, "lr_last_share", lambda v: f"ended at {percent(v)} of its peak")
     yield _if_known(known, "run_planned_steps", lambda v: f"{number(v)} steps planned")
     yield _if_known(known, "config_epochs", lambda v: f"{number(v)} epochs planned")
 
 
-def _data(known: Values) -> Iterator[str]:
+def _batch(known: Values, config: Mapping[str, str]) -> Iterator[str]:
+    """The samples of an update, and how they come together: `128 samples an update (16 a device × 8 accumulated)`."""
+    parts = " × ".join(filter(None, described(config, BATCH)))
+    whole = _if_known(known, "config_batch", lambda v: f"{number(v)} samples an update")
+    yield f"{whole} ({parts})" if whole and parts else whole or parts
+
+
+def _data(known: Values, config: Mapping[str, str]) -> Iterator[str]:
     yield _if_known(known, "config_data", lambda v: v[:MAX_NAME])
-    yield _if_known(known, "config_batch", lambda v: f"{number(v)} samples an update")
+    yield from described(config, DATA)
     yield _if_known(known, "config_shuffle", lambda v: "shuffled" if v else "not shuffled")
 
 

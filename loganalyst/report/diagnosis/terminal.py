@@ -54,10 +54,12 @@ def _full(doc: Document, width: int) -> "list[Text]":
         *_restart(doc, width),
         *_baseline(doc, width),
         *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
+        *_normally(doc, width),
         *_instead(doc, width),
         *_quick(doc, width),
         *_reported(doc, width),
         *_not_logged(doc, width),
+        *(_scripts(doc, width) if _guess(doc) else ()),
         *_after(doc, width),
         *_notes(doc, width),
         *_processes(doc, width),
@@ -69,6 +71,20 @@ def _full(doc: Document, width: int) -> "list[Text]":
 
 def _lead(doc: Document) -> CauseText | None:
     return doc.causes[0] if doc.causes and doc.causes[0].likely else None
+
+
+def _guess(doc: Document) -> bool:
+    """Whether a cause is stated that is little more than a guess."""
+    lead = _lead(doc)
+    return lead is not None and lead.basis.startswith("a guess")
+
+
+def _normally(doc: Document, width: int) -> "list[Text]":
+    """What was expected in place of the symptom, and whether the fault repeats."""
+    if _lead(doc) is None:
+        return []
+    lines = field("Normally", doc.normally, width) if doc.normally else []
+    return lines + (field("Repeats", doc.repeats, width) if doc.repeats and "not known" not in doc.repeats else [])
 
 
 def _headline(doc: Document, width: int) -> "list[Text]":
@@ -93,9 +109,18 @@ def _verdict(doc: Document, width: int) -> "list[Text]":
     lines = wrapped(text((doc.verdict, style)), width, text((mark, style)), 2)
     for symptom in doc.symptoms[:3]:
         lines += wrapped(text(symptom), width, indent=2)
+    lines += field("Normally", doc.normally, width, 2) if doc.normally else []
     if doc.decide:
-        return lines + field("Decide", "; ".join(doc.decide), width, 2)
-    return lines + (field("Log next", "; ".join(doc.to_log[:4]), width, 2) if doc.to_log else [])
+        lines += field("Decide", "; ".join(doc.decide), width, 2)
+    elif doc.to_log:
+        lines += field("Log next", "; ".join(doc.to_log[:4]), width, 2)
+    return lines + _scripts(doc, width, 2)
+
+
+def _scripts(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """The scripts that would decide."""
+    named = [f"{row.label}: {row.text}" for row in doc.scripts]
+    return field("Scripts", f"loganalyst script {'; '.join(named)}", width, margin) if named else []
 
 
 def _cause(cause: CauseText, width: int) -> "list[Text]":

@@ -12,6 +12,7 @@ from loganalyst.report.diagnosis.schema import schema
 
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
 TOP = {
+    *("verdict", "reproducible", "scripts", "setup"),
     *("schema", "status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline"),
     *("quick_fixes", "restart", "rivals", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
     *("settings_obeyed", "settings_ignored", "alternatives", "not_supported", "not_checked"),
@@ -19,8 +20,7 @@ TOP = {
 CAUSE = {
     *("id", "label", "issue", "severity", "family", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
     *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "ended_run", "missing", "decide"),
-    "limits",
-    "origin",
+    *("limits", "origin", "broader_fix", "templates"),
 }
 
 
@@ -52,7 +52,7 @@ def test_the_names_are_those_of_the_contract(failed):
     assert set(data) == TOP
     assert set(cause) == CAUSE
     assert list(cause["evidence"][0]) == ["id", "kind", "holds", "text", "metric", "step", "file", "line"]
-    assert list(cause["fix"][0]) == ["change", "expected_impact", "verify", "if_not", "places"]
+    assert list(cause["fix"][0]) == ["change", "expected_impact", "verify", "if_not", "places", "scope"]
     assert {"id", "path", "status", "sources", "metrics", "points", "coverage"} <= set(data["run"])
 
 

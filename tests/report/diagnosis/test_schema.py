@@ -24,9 +24,11 @@ def test_fields_that_are_younger_than_the_schema_are_optional():
 
     assert set(cause["properties"]) - set(cause["required"]) == {
         "block",
+        "broader_fix",
         "decide",
         "ended_run",
         "family",
         "limits",
         "origin",
+        "templates",
     }

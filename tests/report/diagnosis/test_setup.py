@@ -29,7 +29,7 @@ def configured(settings: dict[str, str], **features: float | str | bool) -> Diag
 
 
 def test_what_was_trained_is_told_in_five_rows():
-    """Model, loss with its terms and their weights, optimiser, schedule, data."""
+    """Model, loss with its terms and their weights, optimiser, schedule, batch, data."""
     found = configured(
         {"model.name": "x", "model.arch": "unet", "loss.kl_weight": "0.1", "optim.weight": "3", "lambda_adv": "2"},
         config_parameters=124e6,
@@ -51,8 +51,30 @@ def test_what_was_trained_is_told_in_five_rows():
         ("Loss", "loss, 2 terms: recon, kl × 0.1, kl_weight = 0.1, lambda_adv = 2"),
         ("Optimiser", "adamw, peak rate 3.0e-3, weight decay 0.1, no clipping"),
         ("Schedule", "constant after a warm-up, warm-up over 4 % of the run, 50,000 steps planned"),
-        ("Data", "512 samples an update, not shuffled"),
+        ("Batch", "512 samples an update"),
+        ("Data", "not shuffled"),
     ]
+
+
+def test_shape_batch_and_data_come_from_the_settings():
+    """What is switched off is said where it matters; a setting that is not given is not mentioned."""
+    settings = {
+        "model.model_type": "gpt2", "model.n_layer": "12", "model.n_embd": "768", "model.vocab_size": "50257",
+        "optim.betas": "[0.9, 0.95]", "optim.momentum": "0.9", "optim.nesterov": "false",
+        "lr_scheduler_type": "cosine", "min_lr": "6e-5", "per_device_train_batch_size": "8",
+        "gradient_accumulation_steps": "4", "world_size": "2", "data.normalize": "true", "data.augmentation": "none",
+        "data.mixup": "0.2", "data.cutmix": "0.0", "train_samples": "50000",
+    }  # fmt: skip
+    found = configured(settings, config_batch=64.0, config_beta2=0.95)
+
+    assert {row.label: row.text for row in setup(found)} == {
+        "Model": "gpt2, 12 layers, width 768, vocabulary of 50257",
+        "Loss": "2 terms: recon, kl × 0.1",
+        "Optimiser": "betas [0.9, 0.95], momentum 0.9",
+        "Schedule": "scheduler cosine, lowest rate 6e-5",
+        "Batch": "64 samples an update (8 a device × 4 accumulated × 2 devices)",
+        "Data": "50000 samples, normalised, no augmentation, mixup 0.2",
+    }
 
 
 @pytest.mark.parametrize(

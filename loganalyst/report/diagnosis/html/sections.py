@@ -1,10 +1,11 @@
 """A Document laid out as HTML: the verdict first, then the evidence and the other sections."""
 
-from loganalyst.model import Diagnosis, Fix
+from loganalyst.model import CodeTemplate, Diagnosis, Fix
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.common.wording import clean, shortlist
 from loganalyst.report.diagnosis.document import CauseText, Document, written
+from loganalyst.report.diagnosis.remedies import BROADER, command, scopes
 
 SIGN = {"good": "✓", "bad": "✗", "unsure": "?"}
 SUPPORTS = {True: ("✓", "for it"), False: ("✗", "against it"), None: ("?", "not known")}
@@ -115,8 +116,20 @@ def evidence(doc: Document) -> list[Html]:
         restart,
         *(_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)),
         blocks.headed("Quick fixes, the best first", quick) if len(doc.quick_fixes) > 1 else None,
+        blocks.headed("Observed and expected", blocks.table(("Observed", "Expected"), _observed(doc))),
+        blocks.paragraph("Does it repeat?", doc.repeats),
         blocks.headed("What to watch after the fix", blocks.rows(doc.watch, "watch")),
+        blocks.headed("Scripts that would decide", _scripts(doc)),
     )
+
+
+def _observed(doc: Document) -> list[tuple[str, str]]:
+    return [(row.label, row.text) for row in doc.observed if row.text]
+
+
+def _scripts(doc: Document) -> Html | None:
+    rows = [(element("code", command(row.label)), row.text) for row in doc.scripts]
+    return blocks.table(("Script", "What it shows"), rows)
 
 
 def baseline(doc: Document) -> list[Html]:
@@ -138,11 +151,12 @@ def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
         _items(c),
         blocks.paragraph("Root cause", c.summary),
         blocks.paragraph("Why this happens", c.mechanism),
-        [_fix(f) for f in c.fixes],
+        [_fix(f, scope) for scope, f in zip(scopes(c.fixes), c.fixes, strict=True)],
+        blocks.paragraph(BROADER, c.prevention),
+        [_template(t) for t in c.templates if c.likely],
         blocks.paragraph("Why not surer", c.limited),
         blocks.paragraph("What it will not fix", c.will_not_fix),
         blocks.paragraph("Side effects", c.side_effects),
-        blocks.paragraph("Prevention", c.prevention),
         blocks.section("What follows from it", c.consequences),
         blocks.section("What would decide", c.decide),
         blocks.section("References", c.references),
@@ -170,7 +184,12 @@ def _sign(supports: bool | None) -> tuple[Html, Html]:
     )
 
 
-def _fix(fix: Fix) -> Html:
+def _template(template: CodeTemplate) -> Html | None:
+    """Code for a fix, folded."""
+    return blocks.folded(f"Code: {template.title} ({template.framework})", element("pre", template.code))
+
+
+def _fix(fix: Fix, scope: str) -> Html:
     rows = (
         ("Change", fix.change),
         ("Where it is written", written(fix)),
@@ -178,7 +197,7 @@ def _fix(fix: Fix) -> Html:
         ("How to verify", fix.verify),
         ("If it does not help", fix.if_not),
     )
-    return element("div", element("h4", "Proposed fix"), blocks.terms([(label, w) for label, w in rows if w], "fix"))
+    return element("div", element("h4", scope), blocks.terms([(label, w) for label, w in rows if w], "fix"))
 
 
 def alternatives(doc: Document) -> list[Html]:
