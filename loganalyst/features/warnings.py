@@ -20,6 +20,7 @@ FEATURES = (
     Feature("inputs_too_long_count", "int", "lines", "warnings that an input is longer than the model allows (0 = none found)", NEEDS),
     Feature("inputs_too_long_most", "int", "tokens", "length that the model allows, by the first of these warnings", NEEDS),
     Feature("optimizer_state_lost_count", "int", "lines", "lines that say that the state of the optimiser was not restored (0 = none found)", NEEDS),
+    Feature("labels_masked_line_count", "int", "lines", "lines that say that a sample has no label that counts for the loss (0 = none found)", NEEDS),
     Feature("faulthandler_count", "int", "lines", "lines with which Python's faulthandler begins the stack of a crash (0 = none found)", NEEDS),
     Feature("unshuffled_line_count", "int", "lines", "lines that say that the training data is not shuffled (0 = none found)", NEEDS),
 )  # fmt: skip
@@ -37,6 +38,7 @@ def compute(context: Context) -> Computed:
         ("range_warning", "out_of_range"),
         ("inputs_too_long", "inputs_too_long"),
         ("optimizer_state_lost", "optimizer_state_lost"),
+        ("labels_masked_line", "labels_masked"),
         ("unshuffled_line", "not_shuffled"),
         ("faulthandler", "faulthandler_on"),
     ):
