@@ -41,6 +41,7 @@ TRAITS: Mapping[str, str] = {
     "out_of_range": "captures `operation`: a mathematical operation had no finite result",
     "inputs_too_long": "captures `length` and `most`: an input is longer than the model allows",
     "optimizer_state_lost": "the state of the optimiser was not restored",
+    "labels_masked": "a sample has no label that counts for the loss",
     "faulthandler_on": "Python printed its stack at a fatal signal, as faulthandler does",
     "tracker_offline": "captures `folder`: W&B kept the run there, and sent nothing",
     "too_hot": "the device or its driver states that heat slows it down",

@@ -12,6 +12,7 @@ FEATURES = (
     Feature("config_classes", "int", "classes", "largest number of classes or tokens in the config", "config"),
     Feature("train_loss_chance_classes", "int", "classes", "K if the training loss ends pinned at ln K, the loss of guessing among K classes; 0 otherwise (K: from the config, or one at whose 1/K an accuracy ends; not known without such a K)", "train_loss"),
     Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
+    Feature("train_loss_after_first_ratio", "float", "ratio", "median of the second to fifth training loss divided by the first (large: the first update broke the model)", "train_loss"),
     Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
     Feature("train_loss_floor", "float", "loss", "lowest possible cross-entropy with the label smoothing and the classes of the config", "config"),
     Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss divided by train_loss_floor", "train_loss"),
@@ -31,6 +32,7 @@ CLASS_KEYS = (
     "n_vocab",
     "padded_vocab_size",
 )
+AFTER_FIRST = 4  # losses after the first
 MIN_LOSS_POINTS = 8  # values from which a loss is judged
 
 
@@ -70,6 +72,8 @@ def _loss(context: Context, configured: list[int]) -> Computed:
     x = curves[0].values[np.isfinite(curves[0].values)]
     known = [*configured, *_classes_of_accuracies(context)]
     out: Computed = {}
+    if x.size > AFTER_FIRST and x[0] > 0:
+        out["train_loss_after_first_ratio"] = (float(np.median(x[1 : 1 + AFTER_FIRST]) / x[0]), witness_at(curves[0]))
     if x.size >= MIN_LOSS_POINTS and known:
         classes = _pinned_classes(x, known, configured)
         out["train_loss_chance_classes"] = 0 if classes and _more_right(context, classes) else classes

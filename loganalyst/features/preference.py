@@ -12,6 +12,7 @@ FEATURES = (
     Feature("preference_margin_metric", "text", "", "reward margin of chosen over rejected answers", MARGIN),
     Feature("preference_margin_points", "int", "points", "logged values of the margin", MARGIN),
     Feature("preference_margin_last", "float", "nats", "last level of the margin", MARGIN),
+    Feature("preference_margin_zero_share", "float", "share", "share of the logged margins that are exactly 0", MARGIN),
     Feature("preference_accuracy_first", "float", "share", "first level of the share of pairs in which the chosen answer wins", ACCURACY),
     Feature("preference_accuracy_last", "float", "share", "last level of the share of pairs in which the chosen answer wins", ACCURACY),
     Feature("preference_held_out_last", "float", "share", "the same last level of held-out pairs", ACCURACY),
@@ -33,6 +34,7 @@ def compute(context: Context) -> Computed:
         out["preference_margin_metric"] = curve.metric
         out["preference_margin_points"] = len(curve.values)
         out["preference_margin_last"] = (last_level(curve.values), witness_at(curve))
+        out["preference_margin_zero_share"] = (float((curve.values == 0).mean()), witness_at(curve))
     for curve in context.with_role(ACCURACY)[:1]:
         out["preference_accuracy_first"] = first_level(curve.values)
         out["preference_accuracy_last"] = (last_level(curve.values), witness_at(curve))

@@ -22,6 +22,7 @@ FEATURES = (
     Feature("config_lora_rank", "float", "", "rank of the LoRA adapters", "config"),
     Feature("config_lora_alpha", "float", "", "scale of the LoRA adapters, before division by the rank", "config"),
     Feature("config_lora_scale", "float", "ratio", "LoRA scale divided by rank: the factor on the output of an adapter", "config"),
+    Feature("config_accumulation", "float", "batches", "batches whose gradients are added for one update", "config"),
     Feature("config_dpo_beta", "float", "", "weight of the reference policy in preference learning", "config"),
     Feature("config_smoothing", "float", "share", "label smoothing", "config"),
     Feature("config_parameters", "float", "parameters", "parameters of the model: from the config, otherwise as the log prints them", "config"),
@@ -30,6 +31,7 @@ FEATURES = (
 )  # fmt: skip
 
 EPOCH_KEYS = ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs")
+_ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
 _NUMBERS = {
     "config_beta2": ("adam_beta2", "beta2", "b2", "betas.1"),
     "config_epsilon": ("adam_epsilon", "adam_eps", "adamw_eps", "optimizer.eps", "optim.eps", "opt_eps"),
@@ -39,6 +41,7 @@ _NUMBERS = {
     "config_epochs": EPOCH_KEYS,
     "config_lora_rank": ("lora_r", "lora_rank", "lora.r", "lora.rank", "adapter_rank"),
     "config_lora_alpha": ("lora_alpha", "lora.alpha", "peft.alpha", "adapter_alpha"),
+    "config_accumulation": _ACCUMULATION,
     "config_dpo_beta": ("dpo_beta", "dpo.beta", "preference_beta", "beta_dpo"),
     "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
     "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
@@ -46,7 +49,6 @@ _NUMBERS = {
 _TRAINABLE = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
 _GLOBAL_BATCH = ("global_batch_size", "total_batch_size", "train_batch_size_total", "effective_batch_size")
 _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
-_ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
 _WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb_dim")
 _VOCABULARY = ("padded_vocab_size", "vocab_size", "n_vocab")
 _TRAIN = ("train_file", "train_data", "train_path", "train_dataset", "data.train", "train_dir", "train_set", "dataset")

@@ -31,6 +31,7 @@ from loganalyst.signals.standarderror import since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
+OF_LANGUAGE = ("fine-tuning", "pretraining", "preference")  # kinds of training that are often evaluated on several sets
 MIN_TREND_POINTS = 6
 # precision or recall, but not "average_precision" (area under the curve)
 _ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
@@ -93,9 +94,30 @@ def compute(context: Context) -> Computed:
     return losses | scored | ({"val_loss_fell_far": _fell_far(losses)} if "val_score_metric" in scored else {})
 
 
+def other_fall(curve: Curve, held_out: Sequence[Curve]) -> tuple[float, str]:
+    """How far another of the held-out losses fell since `curve` was lowest, as a share of its level then, and its name.
+
+    A loss that is named after the training data is no other set. Returns 0 and an empty name if none fell.
+    """
+    lowest = lowest_index(curve.values)
+    step = int(curve.steps[lowest]) if lowest is not None else int(curve.steps[-1])
+    falls = [(0.0, "")]
+    for other in (c for c in held_out if c is not curve and "train" not in normalise(c.metric)):
+        before, last = last_level(other.values[other.steps <= step]), last_level(other.values)
+        share_left = ratio(last, before)
+        falls += [] if share_left is None else [(1 - share_left, other.metric)]
+    return max(falls)
+
+
 def worst_loss(context: Context) -> tuple[Curve, Gap] | None:
-    """The held-out loss that looks worst and its gap to the training loss; None if none is logged."""
+    """The held-out loss that looks worst and its gap to the training loss; None if none is logged.
+
+    A language model may be evaluated on several sets. A set that gets worse while another one improves is forgotten, and
+    says nothing about new samples of what is trained: `features/forgetting.py` is about it.
+    """
     held_out = context.with_role("val_loss") or context.with_role("val_loss_component")
+    if context.training_kind is not None and context.training_kind.kind in OF_LANGUAGE:
+        held_out = [c for c in held_out if other_fall(c, held_out)[0] < feature_limit("other_set_fell")] or held_out
     gaps = [(c, context.gap(_partner(context, c), c)) for c in held_out]
     return max(gaps, key=_badness, default=None)
 

@@ -38,6 +38,26 @@ def test_a_single_accuracy_has_no_rival(features_of: FeaturesOf) -> None:
     assert features_of({"val/acc_a": [*UP], "val/acc_b": [*UP]}).values["forgotten_share"] == pytest.approx(0, abs=0.01)
 
 
+def test_a_loss_that_rose_while_another_fell(features_of: FeaturesOf) -> None:
+    """The old texts are forgotten; the held-out loss is that of the new ones."""
+    old, new = np.linspace(2.0, 4.0, 10), np.linspace(5.0, 2.5, 10)
+    logged = {"loss": np.linspace(5.0, 2.0, 10), "val_loss": old, "test_loss": new}
+    row = features_of({name: [*values] for name, values in logged.items()}).values
+
+    assert (row["forgotten_loss_metric"], row["forgotten_loss_for_metric"]) == ("val_loss", "test_loss")
+    assert row["forgotten_loss_rise"] == pytest.approx(1.9, abs=0.15)
+    assert row["forgotten_loss_step"] == 0
+    assert row["forgotten_loss_for_fall"] == pytest.approx(0.45, abs=0.06)
+
+
+def test_a_loss_of_the_training_data_is_no_other_set(features_of: FeaturesOf) -> None:
+    """A training loss that falls while the held-out loss rises is overfitting."""
+    logged = {"eval_train_loss": np.linspace(5.0, 2.5, 10), "test_loss": np.linspace(2.0, 4.0, 10)}
+    row = features_of({name: [*values] for name, values in logged.items()}).values
+
+    assert row["forgotten_loss_for_fall"] in {None, 0.0}
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert forgetting.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
