@@ -12,6 +12,7 @@ runs for the next call.
 import argparse
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ import polars as pl
 
 from loganalyst import features, pipeline, rulefiles
 from loganalyst.diagnosis.catalogue import load
-from loganalyst.evaluate import bysource, figurestable, firstsight, reference, signs, weightsfile
+from loganalyst.evaluate import bysource, figurestable, firstsight, reference, signs, testedweights, weightsfile
 from loganalyst.evaluate.accuracy import figures
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.fitting import Fitting
@@ -91,11 +92,9 @@ def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Na
             figurestable.plot(found, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        write_whole(
-            asked.fit,
-            weightsfile.text(weights, runs, 0 if first_sight is None else first_sight.height),
-            "--fit takes a file",
-        )
+        weights = replace(weights, items=testedweights.kept(judged, weights.items))
+        count = 0 if first_sight is None else first_sight.height
+        write_whole(asked.fit, weightsfile.text(weights, runs, count), "--fit takes a file")
 
 
 def _by(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> None:
