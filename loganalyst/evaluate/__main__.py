@@ -4,14 +4,15 @@ A PLACE is a folder in which each run NAME has its truth in NAME.truth.yaml, or 
 labels. A row of another TABLE (.csv) holds the truth and the features of a run, or the answer that was given for it at
 first sight, which counts for the calibration only. Runs confirmed in the STORE count as well. By default the rules are
 evaluated as they are. `--by source` shows the figures of each source, as the rules are and left out: by weights fitted
-on the other sources. `--by kind` sorts the same answers by the kind of run. `--split family` evaluates each family of
-models by weights fitted on the others. `--fit FILE` fits weights on all runs and writes them. A STORE keeps the read
-runs for the next call.
+on the other sources. `--by kind` sorts the same answers by the kind of run; both may be given. `--split family`
+evaluates each family of models by weights fitted on the others. `--fit FILE` fits weights on all runs and writes them.
+A STORE keeps the read runs for the next call.
 """
 
 import argparse
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ import polars as pl
 
 from loganalyst import features, pipeline, rulefiles
 from loganalyst.diagnosis.catalogue import load
-from loganalyst.evaluate import bysource, figurestable, firstsight, reference, signs, weightsfile
+from loganalyst.evaluate import bysource, figurestable, firstsight, reference, signs, testedweights, weightsfile
 from loganalyst.evaluate.accuracy import figures
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.fitting import Fitting
@@ -49,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--half", type=int, choices=(0, 1), help="take a fixed half of the rows of tables of labels")
     parser.add_argument(
         "--by",
+        action="append",
         choices=("source", "kind"),
         help="show the figures by source or kind of run, as the rules are and left out",
     )
@@ -91,11 +93,9 @@ def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Na
             figurestable.plot(found, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        write_whole(
-            asked.fit,
-            weightsfile.text(weights, runs, 0 if first_sight is None else first_sight.height),
-            "--fit takes a file",
-        )
+        weights = replace(weights, items=testedweights.kept(judged, weights.items))
+        count = 0 if first_sight is None else first_sight.height
+        write_whole(asked.fit, weightsfile.text(weights, runs, count), "--fit takes a file")
 
 
 def _by(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> None:
@@ -103,8 +103,10 @@ def _by(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> N
     tables = {"as the rules are": answers}
     if answers["source"].n_unique() > 1:
         tables["left out of the fit"] = fitting.crossed()
-    key = "source" if asked.by == "source" else "group"
-    rows = {title: bysource.figures(found, key) for title, found in tables.items()}
+    keys = {"source": "source", "kind": "group"}
+    rows = {
+        f"{title}, by {by}": bysource.figures(found, keys[by]) for by in asked.by for title, found in tables.items()
+    }
     if asked.format == "json":
         print(json.dumps({title: found.to_dicts() for title, found in rows.items()}, indent=1))
     else:

@@ -49,9 +49,10 @@ class Problem:
 
     The log-odds of an entry are `base` plus the strongest weight of each of its groups, at most `cap`. `weight` holds
     the weights that answered, sorted by group. `starts` are the beginnings of the groups, `entry` the entry of each
-    group. `rivals` (entries by entries, 0 or 1) marks which entries compete. `right` marks right answers, `run` is the
-    run of each entry. `judged` are all weights of the rules; `keys` is the rule and item of each pair of them. `fixed`
-    marks rules that explain a symptom as harmless: fitting them could raise false alarms for healthy runs.
+    group. `rivals` (entries by entries, 0 or 1) marks which entries compete. `right` marks right answers. Of several
+    causes of a run with a right label the likeliest is right; the others are not `known`: another rule explains it.
+    `run` is the run of each entry. `judged` are all weights of the rules; `keys` is the rule and item of each pair of
+    them. `fixed` marks rules that explain a symptom as harmless: fitting them could raise false alarms.
     """
 
     judged: Array
@@ -60,6 +61,7 @@ class Problem:
     base: Array
     cap: Array
     right: NDArray[np.bool_]
+    known: NDArray[np.bool_]
     run: Ints
     weight: Ints
     starts: Ints
@@ -68,6 +70,7 @@ class Problem:
 
     def loss(self, weights: Array, counted: Array) -> tuple[float, Array]:
         """Minus the log-likelihood of `right`, where each entry counts `counted` times, and its gradient."""
+        counted = counted * self.known
         chosen = self._strongest(weights)
         odds = self.base + np.bincount(self.entry, weights[chosen], self.base.size)
         free, taken = odds < self.cap, np.exp(np.minimum(odds, self.cap))
@@ -123,19 +126,30 @@ def problem(catalogue: Catalogue, runs: Labelled) -> Problem:
     ]
     every = [(rule.id, item) for rule in catalogue.rules.values() for item in rule.evidence]
     labels = runs.truths["labels"].to_list()
+    right = np.array([not {j.rule.label, j.rule.id}.isdisjoint(labels[run]) for j, run in entries], bool)
     return Problem(
         judged=np.array([weight for _, item in every for weight in (item.if_true, item.if_false)]),
         keys=[(rule, item.id) for rule, item in every],
         fixed=np.repeat([rule in benign for rule, _ in every], 2),
         base=np.array([logit(j.rule.prior) for j, _ in entries]),
         cap=np.array([logit(capped(1.0, j.direct)) for j, _ in entries]),
-        right=np.array([not {j.rule.label, j.rule.id}.isdisjoint(labels[run]) for j, run in entries]),
+        right=right,
+        known=~right | _likeliest(right, [(run, -j.alone) for j, run in entries]),
         run=np.array([run for _, run in entries]),
         weight=np.array([w for _, some in groups for w in some]),
         starts=np.cumsum([0, *(len(some) for _, some in groups)])[:-1],
         entry=np.array([e for e, _ in groups]),
         rivals=csr_array(block_diag(competing)),
     )
+
+
+def _likeliest(right: NDArray[np.bool_], keys: Sequence[tuple[int, float]]) -> NDArray[np.bool_]:
+    """The first right entry of each run, by its key (run, minus its probability)."""
+    found, seen = np.zeros_like(right), set[int]()
+    for entry in sorted(np.flatnonzero(right).tolist(), key=keys.__getitem__):
+        found[entry] = keys[entry][0] not in seen
+        seen.add(keys[entry][0])
+    return found
 
 
 def _groups(rule: Rule, answers: Answers, start: int) -> Iterator[list[int]]:

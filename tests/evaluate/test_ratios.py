@@ -1,10 +1,12 @@
 """The fit of log-likelihood ratios."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import approx_fprime
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.evaluate.ratios import problem, ratios
+from loganalyst.evaluate.ratios import _likeliest, problem, ratios
 from tests.evaluate.evaluatedruns import nan_runs
 
 
@@ -40,3 +42,15 @@ def test_labels_move_weights_their_way_and_few_runs_move_none(judged: Catalogue)
     assert weight(*["lr_too_high"] * 40) > before
     assert 0 < weight(*["bad_data"] * 40) < before
     assert weight(*["bad_data"] * 5) == before
+
+
+def test_one_cause_of_a_run_is_right(judged: Catalogue) -> None:
+    """The likeliest one with a right label. The others of that label, which need not hold, do not count."""
+    right = np.array([True, True, False, True])
+
+    assert _likeliest(right, [(0, -0.2), (0, -0.7), (0, -0.9), (1, -0.1)]).tolist() == [False, True, False, True]
+
+    found = problem(judged, nan_runs("lr_too_high"))
+    alone = replace(found, known=np.zeros_like(found.known))
+    assert found.loss(found.judged, np.ones(found.base.size))[0] > 0
+    assert alone.loss(found.judged, np.ones(found.base.size))[0] == 0
