@@ -160,8 +160,11 @@ def _sizes(known: Known) -> Sizes | None:
 
 def _batch(known: Known) -> dict[str, FeatureValue]:
     whole, part, plain = (known.number(f"batch_{name}") for name in ("global", "per_device", "plain"))
-    accumulated, devices = known.number("accumulation") or 1.0, known.number("devices") or 1.0
-    total = whole or (part * accumulated * devices if part else plain * accumulated if plain else None)
+    accumulated, devices = known.number("accumulation"), known.number("devices") or 1.0
+    if part and plain and plain > part and accumulated is None:
+        whole = whole or plain  # a batch that is cut into micro batches
+    one = part * devices if part else plain
+    total = whole or (one and one * (accumulated or 1.0))
     length = known.number("sequence_length")
     in_tokens = whole is not None and whole >= _TOKENS_FROM
     tokens = whole if in_tokens else total * length if total and length else None
