@@ -46,6 +46,7 @@ def worked_out(name: str, *, kind=None, modules=0, settings=9, **values):
         ("adapters", {"adapter_type": "lora"}, True),
         ("beta2_used", {"betas": "(0.9, 0.95)"}, 0.95),
         ("beta2_used", {"betas": "(0.9, 0.95)", "beta2": 0.99}, 0.99),
+        ("beta2_used", {"betas": "(., ...)"}, None),
         ("beta2_used", {}, None),
         ("precision_kind", {"bf16_on": True, "fp16_on": False}, "bf16"),
         ("precision_kind", {"bf16_on": True, "fp16_on": True}, None),
