@@ -251,7 +251,7 @@ def check(
     >>> import loganalyst as la
     >>> found = la.check("fixtures/runs/nan-lr")
     >>> found.wrong, [(one.name, one.value) for one in found.facts][:2]
-    (False, [('optimizer_family', 'sgd'), ('learning_rate', 0.1)])
+    (False, [('optimizer_family', 'sgd'), ('learning_rate', 0.0258)])
     """
     if kind is not None and kind not in TRAINING_KINDS:
         hint = nearest(kind, TRAINING_KINDS) or f"allowed are {', '.join(TRAINING_KINDS)}"

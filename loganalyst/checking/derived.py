@@ -59,7 +59,7 @@ WORKED_OUT_FROM: Mapping[str, tuple[str, ...]] = {
 _LANGUAGE_KINDS = ("pretraining", "fine-tuning", "preference", "verifiable-rewards")
 _OWN_DATA = ("reinforcement", "verifiable-rewards")  # kinds whose epochs are passes over samples of their own
 _UNKNOWN = "unknown"
-_NUMBER = re.compile(r"[0-9.]+(?:e-?[0-9]+)?")  # each number of `(0.9, 0.95)`
+_NUMBER = re.compile(r"[0-9]{1,30}(?:\.[0-9]{0,30})?(?:e-?[0-9]{1,3})?")  # each number of `(0.9, 0.95)`
 _TOKENS_FROM = 32_768  # a global batch of so many is counted in tokens, as in nanoGPT's `total_batch_size`
 _MAX_EPOCHS = 1e6  # more stand for "until max_steps"
 _FARTHEST = 20.0  # a schedule that is longer or shorter by this factor counts in another unit
@@ -117,7 +117,7 @@ def _start(known: Known) -> dict[str, FeatureValue]:
 
 
 def _optimiser(known: Known) -> dict[str, FeatureValue]:
-    both = [float(part) for part in _NUMBER.findall(known.text("betas") or "") if part.count(".") < 2]
+    both = [float(part) for part in _NUMBER.findall(known.text("betas") or "")]
     pair = both if len(both) >= 2 else [None, None]
     return {
         "beta1_used": known.at_least_zero("beta1") if known.values.get("beta1") is not None else pair[0],
@@ -160,8 +160,11 @@ def _sizes(known: Known) -> Sizes | None:
 
 def _batch(known: Known) -> dict[str, FeatureValue]:
     whole, part, plain = (known.number(f"batch_{name}") for name in ("global", "per_device", "plain"))
-    accumulated, devices = known.number("accumulation") or 1.0, known.number("devices") or 1.0
-    total = whole or (part * accumulated * devices if part else plain * accumulated if plain else None)
+    accumulated, devices = known.number("accumulation"), known.number("devices") or 1.0
+    if part and plain and plain > part and accumulated is None:
+        whole = whole or plain  # a batch that is cut into micro batches
+    one = part * devices if part else plain
+    total = whole or (one and one * (accumulated or 1.0))
     length = known.number("sequence_length")
     in_tokens = whole is not None and whole >= _TOKENS_FROM
     tokens = whole if in_tokens else total * length if total and length else None

@@ -142,7 +142,9 @@ def _usual(judged: Judged, known: Facts) -> UsualSetting:
 def _missing(judged: Sequence[Judged], known: Facts) -> Iterator[MissingSetting]:
     """The settings that checks for this kind of run asked about and did not find, and those that most configs have."""
     asked = dict.fromkeys(one.check.of for one in judged if one.open and one.check.of and one.check.when)
-    for name in {**dict.fromkeys(EXPECTED), **asked}:
+    for_each = known.values.get("batch_per_device") is not None and known.values.get("batch_global") is None
+    devices = {"devices": None} if for_each else {}  # the effective batch size is then that of one device
+    for name in {**dict.fromkeys(EXPECTED), **devices, **asked}:
         if known.values.get(name) is None:
             yield MissingSetting(name, facts()[name].meaning, _keys(name)[:MAX_KEYS])
 

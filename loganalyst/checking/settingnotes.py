@@ -1,17 +1,20 @@
 """Findings on settings as notes of a diagnosis: they name no cause."""
 
 from loganalyst.checking.judging import check
+from loganalyst.checking.topics import topics
 from loganalyst.model import Diagnosis, Note, SettingFinding
 
 MAX_NOTES = 3  # in one diagnosis; `check` lists all
 
 
 def setting_notes(found: Diagnosis) -> tuple[Note, ...]:
-    """What cannot be right, and for a run with symptoms also what is unusual."""
+    """What cannot be right, and for a run with symptoms also what is unusual; without what a note already says."""
     if found.run.config.is_empty():
         return ()
     shown = ("wrong", "unusual") if found.status in ("diagnosis_complete", "cause_unknown") else ("wrong",)
-    findings = [finding for finding in check(found).findings if finding.severity in shown]
+    said = {note.id for note in found.notes}
+    double = {one.id for topic in topics() for one in topic.checks if said.intersection(one.said_by)}
+    findings = [f for f in check(found).findings if f.severity in shown and f.id not in double]
     return tuple(map(_note, findings[:MAX_NOTES]))
 
 

@@ -72,6 +72,7 @@ class _Check(Shape, frozen=True):
     severity: SettingSeverity = "unusual"
     says: str = ""
     why: str = ""
+    said_by: tuple[str, ...] = ()
 
 
 class _Topic(Shape, frozen=True):
@@ -87,7 +88,7 @@ class Check:
     """One check: it applies where `when` is true (None: always).
 
     With `usual`, the value `of` is unusual outside it and wrong outside `possible`. Otherwise a yes to `ask` is a
-    finding of the `severity`. `names` are the facts that it asks about.
+    finding of the `severity`. `names` are the facts that it asks about, `said_by` the notes that say the same.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Check:
     why: str
     change: Template
     sources: tuple[Publication, ...]
+    said_by: tuple[str, ...]
     tests: tuple[_Test, ...]
 
     @property
@@ -213,6 +215,7 @@ def _checked(
         why=" ".join(found.why.split()),
         change=words("change", found.change),
         sources=tuple(sources[name] for name in found.sources),
+        said_by=found.said_by,
         tests=found.tests,
     )
 

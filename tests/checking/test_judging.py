@@ -78,7 +78,13 @@ def test_usual_settings_and_missing_ones_are_listed(tmp_path):
     assert [(one.id, one.setting.value) for one in found.usual] == [
         ("adapter-rank", 16.0), ("adapter-scale", 2.0), ("passes-fine-tuning", 3.0),
     ]  # fmt: skip
-    assert [one.name for one in found.missing] == ["warmup_share", "seed", "adapter_dropout", "config_weight_decay"]
+    assert [one.name for one in found.missing] == [
+        "warmup_share",
+        "seed",
+        "devices",
+        "adapter_dropout",
+        "config_weight_decay",
+    ]
     assert next(one for one in found.missing if one.name == "warmup_share").keys == (
         "warmup_ratio", "warmup_steps", "warmup_epochs",
     )  # fmt: skip

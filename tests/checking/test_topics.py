@@ -8,6 +8,7 @@ from loganalyst import rulefiles
 from loganalyst.checking.judging import judge
 from loganalyst.checking.topics import FOLDER, facts, looked_up, read_topics, topics
 from loganalyst.errors import RuleError
+from loganalyst.pipeline import catalogue
 
 CASES = [(topic.id, check, test) for topic in topics() for check in topic.checks for test in check.tests]
 CHECKS = [check for topic in topics() for check in topic.checks]
@@ -60,6 +61,11 @@ def test_every_setting_is_asked_for():
     asked |= {f"warmup_{name}" for name in ("steps", "ratio", "epochs")} | {"bf16_on", "fp16_on"}
 
     assert looked_up().keys() - asked == set()
+
+
+def test_notes_that_say_the_same_exist():
+    """Otherwise a diagnosis would say it twice."""
+    assert {id_ for check in CHECKS for id_ in check.said_by} - {*catalogue().notes} == set()
 
 
 def test_every_source_is_cited():

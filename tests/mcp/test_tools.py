@@ -16,6 +16,7 @@ from mcp.types import CallToolResult, Tool
 
 from loganalyst import cli
 from loganalyst.report.audit import schema as auditschema
+from loganalyst.report.check import schema as checkschema
 from loganalyst.report.diagnosis import schema
 from loganalyst.report.diagnosis.brief import size
 from loganalyst.report.verification import schema as verificationschema
@@ -37,6 +38,9 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "compare": ("compare", {"paths": [str(RUNS / "divergence-lr"), str(RUNS / "healthy-mended-rate")]}),
     "tables": ("query", {"sql": "SHOW TABLES"}),
     "query": ("query", {"sql": "SELECT label FROM diagnoses ORDER BY label", "top": 1}),
+    "check": ("check", {"path": "{tmp}/config.yaml"}),
+    "check in full": ("check", {"path": "{tmp}/config.yaml", "kind": "fine-tuning", "format": "markdown"}),
+    "no kind": ("check", {"path": "{tmp}/config.yaml", "kind": "finetuning"}),
     "show": ("show", {"path": str(RUNS / "divergence-lr")}),
     "metric": ("show", {"path": str(RUNS / "divergence-lr"), "metric": "val_acc"}),
     "no metric": ("show", {"path": str(RUNS / "divergence-lr"), "metric": "val_ac"}),
@@ -77,6 +81,7 @@ class Talk:
 def talk(tmp_path_factory: pytest.TempPathFactory) -> Talk:
     folder = tmp_path_factory.mktemp("mcp")
     (folder / "train.py").write_text(CODE)
+    (folder / "config.yaml").write_text("optimizer: adamw\nlora_r: 8\nlora_alpha: 16\nlearning_rate: 5.0e-3\n")
     for i in range(2):
         (folder / "runs" / f"job-{i}").mkdir(parents=True)
         (folder / "runs" / f"job-{i}" / f"slurm-90{i}.out").write_text(OOM)
@@ -107,7 +112,7 @@ def state(folder: Path) -> dict[Path, int]:
 def test_the_tools_say_what_they_take(talk: Talk) -> None:
     """Each has a description of every argument, refuses others, and changes nothing (an audit: its store)."""
     assert list(talk.tools) == [
-        "diagnose", "audit", "compare", "show", "explain", "verify", "inspect", "script", "query",
+        "diagnose", "audit", "compare", "check", "show", "explain", "verify", "inspect", "script", "query",
     ]  # fmt: skip
     for name, tool in talk.tools.items():
         assert tool.description
@@ -197,11 +202,21 @@ def test_objects_have_a_published_outline(talk: Talk) -> None:
     """The client validates each answer by it; it names the fields of the schema and does not repeat the inside."""
     with_objects = {name for name, tool in talk.tools.items() if tool.output_schema is not None}
 
-    assert with_objects == {"diagnose", "audit", "compare", "verify"}
+    assert with_objects == {"diagnose", "audit", "check", "compare", "verify"}
     outline = talk.tools["diagnose"].output_schema
     assert outline is not None
     assert {*outline["properties"]} == {*schema.schema()["properties"]}
     assert len(json.dumps(outline)) < 3000
+
+
+def test_settings_are_checked(talk: Talk) -> None:
+    """As an object, as a report, and with the nearest kind for a misspelt one."""
+    found = talk.answers["check"].structured_content
+    assert found is not None
+    assert [finding["id"] for finding in found["findings"]] == ["rate-adapters"]
+    assert {*found} <= {*checkschema.schema()["properties"]}
+    assert talk.quoted("check in full").startswith("# 1 setting is unusual")
+    assert "did you mean 'fine-tuning'?" in talk.text("no kind")
 
 
 def test_runs_are_compared(talk: Talk) -> None:
