@@ -16,6 +16,7 @@ FEW = {
     "divergence-in-log": "the line of the log names its cause",
     "learns-anew": "weights that are made anew, and nothing else, repeat the start",
     "held-back": "seen only where a rate was cut, so the rate is the matter",
+    "term-left-behind": "the weights of the terms are the matter",
     "term-drowned": "the weights of the terms are the matter",
     "term-runs-away": "the part is not logged",
     "loss-beside-the-task": "seen directly in the loss beside the accuracy",
