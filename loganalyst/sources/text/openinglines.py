@@ -41,7 +41,7 @@ def set_up(chunk: Chunk, look: Look) -> dict[int, str]:
     """
     busy = np.flatnonzero(look.flags["busy"][:OPENING_LINES])
     rows = np.arange(min(len(chunk), OPENING_LINES, *busy[:1].tolist()))
-    texts = chunk.some(rows)
+    texts = chunk.some(rows).to_list()
     bodies = _bodies(texts)
     plain = [
         is_banner(text, body) and not any(word in body.lower() for word in _FAULT_WORDS)
@@ -60,7 +60,7 @@ def opened_again(opening: Mapping[int, str], chunk: Chunk, look: Look) -> list[i
     if len(same) < 2:
         return []
     known = {body: place for place, body in enumerate(_bodies([*opening.values()]))}
-    places = [known.get(body, -1) for body in _bodies(chunk.some(same))]
+    places = [known.get(body, -1) for body in _bodies(chunk.some(same).to_list())]
     lines = chunk.line[same].tolist()
     pairs = zip(pairwise(places), pairwise(lines), strict=True)
     follows = [0 <= place < after and below - line <= MAX_APART for (place, after), (line, below) in pairs]

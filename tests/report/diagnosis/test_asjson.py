@@ -15,7 +15,7 @@ TOP = {
     *("verdict", "reproducible", "scripts", "setup"),
     *("schema", "status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline"),
     *("quick_fixes", "restart", "rivals", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
-    *("settings_obeyed", "settings_ignored", "alternatives", "not_supported", "not_checked"),
+    *("settings_obeyed", "settings_ignored", "alternatives", "not_supported", "not_checked", "processes"),
 }
 CAUSE = {
     *("id", "label", "issue", "severity", "family", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
