@@ -181,7 +181,8 @@ def test_a_missed_heartbeat_is_no_proof_of_a_lost_node(tmp_path: Path) -> None:
     (tmp_path / "b.log").write_text("step 10 loss 2.5\nsrun: error: Node failure on n2\n")
     missed, lost = (diagnose(tmp_path / name).causes[0] for name in ("a.log", "b.log"))
 
-    assert missed.band == "medium"
+    assert missed.verdict == "likely"
+    assert missed.band != "high"
     assert lost.band == "high"
 
 

@@ -34,8 +34,9 @@ def _ratios(problem: Problem, sources: pl.Series) -> pl.DataFrame:
             "holds": problem.weight % 2 == 0,
             "right": problem.right[entry],
             "source": sources.to_numpy()[problem.run[entry]],
+            "known": problem.known[entry],
         }
-    ).group_by("item", "source").agg(
+    ).filter("known").group_by("item", "source").agg(
         true_right=(pl.col("holds") & pl.col("right")).sum(), right=pl.col("right").sum(),
         true_wrong=(pl.col("holds") & ~pl.col("right")).sum(), wrong=(~pl.col("right")).sum(),
     )  # fmt: skip
