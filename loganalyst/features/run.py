@@ -8,7 +8,17 @@ from loganalyst.features.progress import printed_plan
 from loganalyst.model import OF_NO_FORMAT, UNREAD, Feature, Run
 from loganalyst.patterntraits import having
 
-COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "time_left", "step", "epoch", "parameter_count")
+COUNTERS = (
+    "system",
+    "gpu_memory",
+    "gpu_util",
+    "host_memory",
+    "wall_time",
+    "time_left",
+    "step",
+    "epoch",
+    "parameter_count",
+)
 
 SPEEDS = ("step_time", "data_time", "throughput")
 FEATURES = (

@@ -10,6 +10,7 @@ ROLE = "learning_rate"
 MIN_POINTS_BEFORE_CUT = 5  # losses before a cut of the rate for a level
 MIN_EQUAL_CUTS, MAX_UNEVEN = 3, 1.5  # cuts at equal distances, and how much these may differ
 MIN_EVALUATIONS, MIN_STALL_CUTS = 4, 2  # to see that a rate follows the held-out loss
+CONSTANT = "constant"  # a schedule without a peak
 CUT = 0.3  # share of the rate that a cut removes
 
 FEATURES = (
@@ -28,7 +29,7 @@ FEATURES = (
     Feature("lr_exhausted_count", "int", "events", "1 if the rate stays below a thousandth of its peak for the last tenth of the run or longer, otherwise 0", ROLE),
     Feature("lr_exhausted_step", "int", "step", "step from which the rate stays below a thousandth of its peak", ROLE),
     Feature("lr_exhausted_share", "float", "share", "share of the run after that step", ROLE),
-    Feature("lr_at_divergence_share", "float", "share", "rate as a share of its peak where the training loss diverged or became non-finite", ROLE),
+    Feature("lr_at_divergence_share", "float", "share", "rate as a share of its peak where the training loss diverged or became non-finite (NULL: the rate is constant)", ROLE),
     Feature("lr_cut_at_share", "float", "share", "position in the run of the first sudden cut of the rate by 30 % or more (0 = start, 1 = end)", ROLE),
     Feature("lr_cut_gain_share", "float", "share", "share of the fall of the training loss that came after this cut", ROLE),
     Feature("lr_cut_interval", "float", "steps", "steps between neighbouring cuts of the rate by 30 % or more, if there are three or more at equal distances and the rate is constant between them", ROLE),
@@ -100,7 +101,7 @@ def _logged(context: Context, curve: Curve) -> Computed:
         "lr_exhausted_step": (plan.exhausted_step, at),
         "lr_exhausted_share": left,
         **_cut(context, curve, plan.drop_steps),
-        "lr_at_divergence_share": _at_trouble(context, curve, plan.peak),
+        "lr_at_divergence_share": None if plan.kind == CONSTANT else _at_trouble(context, curve, plan.peak),
     }
 
 

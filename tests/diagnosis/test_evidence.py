@@ -96,10 +96,11 @@ def test_symptom_in_words(catalogue: Catalogue) -> None:
         witnesses={"train_loss_divergence_count": Witness("loss", 8)},
     )
 
-    assert symptom(rule, full) == Symptom(
-        "divergence", "Loss left its trend", "train/loss", 24590, "train/loss left its trend at step 24,590"
-    )
-    assert symptom(rule, bare) == Symptom("divergence", "Loss left its trend", "loss", 8, "Loss left its trend")
+    texts = "train/loss left its trend at step 24,590", "Loss left its trend"
+    own = rule.origin  # a symptom of the test's own folder
+    assert own.endswith("symptoms.yaml")
+    assert symptom(rule, full) == Symptom("divergence", texts[1], "train/loss", 24590, texts[0], own)
+    assert symptom(rule, bare) == Symptom("divergence", texts[1], "loss", 8, texts[1], own)
 
 
 def rows(catalogue: Catalogue) -> st.SearchStrategy[list[dict[str, FeatureValue]]]:
