@@ -42,7 +42,9 @@ def _high(x: NDArray[np.float64]) -> NDArray[np.bool_]:
     level = np.median(np.lib.stride_tricks.sliding_window_view(padded, WINDOW), axis=1)
     apart = known - level
     noise = 1.4826 * median(np.abs(apart))  # of a normal distribution, from the median deviation
-    limit = np.maximum((feature_limit("loss_far_above_level") - 1) * np.abs(level), feature_limit("stretch_noise") * noise)
+    limit = np.maximum(
+        (feature_limit("loss_far_above_level") - 1) * np.abs(level), feature_limit("stretch_noise") * noise
+    )
     return np.asarray(apart > limit)
 
 
