@@ -29,7 +29,7 @@ from loganalyst.report.common.sparkseries import Series, chart
 from loganalyst.report.common.wording import clean, count, duration, number, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
 from loganalyst.report.diagnosis.observed import nan_began, normally, observed, repeats
-from loganalyst.report.diagnosis.overview import advice, gaps, restart
+from loganalyst.report.diagnosis.overview import advice, gaps, keep, restart
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.remedies import scripts
 from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
@@ -149,6 +149,7 @@ class Document:
     quick_fixes: tuple[Row, ...]
     best: tuple[str, ...]
     advice: Row | None
+    keep: str  # the checkpoint with the best value, as a path
     restart: Row | None
     watch: tuple[Row, ...]
     setup: tuple[Row, ...]
@@ -205,6 +206,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=best(d),
         advice=advice(d),
+        keep=keep(d),
         restart=restart(d),
         watch=tuple(watch(d)),
         setup=tuple(setup(d)),
