@@ -287,7 +287,7 @@ def _concerns_nan(cause: Cause, d: Diagnosis) -> bool:
     nonfinite = {*d.findings.filter(kind="nonfinite")["metric"]}
     named = {e.metric for e in cause.evidence if e.holds} | {s.metric for s in d.symptoms if s.id in cause.symptoms}
     operation = d.features.values.get("log_root_operation")
-    return bool(nonfinite & named) or bool(operation and any(operation in s.text for s in d.symptoms))
+    return bool(nonfinite & named) or bool(operation and any(str(operation) in s.text for s in d.symptoms))
 
 
 def _cause(cause: Cause, d: Diagnosis, *, lead: bool) -> CauseText:
