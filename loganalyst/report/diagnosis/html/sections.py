@@ -188,7 +188,7 @@ def _sign(supports: bool | None) -> tuple[Html, Html]:
 
 def _template(template: CodeTemplate) -> Html | None:
     """Code for a fix, folded."""
-    return blocks.folded(f"Code: {template.title} ({template.framework})", element("pre", template.code))
+    return blocks.folded(f"Code: {template.title} ({template.framework})", element("pre", template.code, class_="code"))
 
 
 def _fix(fix: Fix, scope: str) -> Html:
