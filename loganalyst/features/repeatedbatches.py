@@ -1,6 +1,7 @@
 """Whether high losses come from the same batch or shard of the data, if the run logs its number."""
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,16 @@ WINDOW = 21  # values around one, whose median is its level
 MIN_POINTS = 50
 
 
+class _Common(NamedTuple):
+    """A number that `high` of the `of` high losses have, and the share `others` of the other losses."""
+
+    metric: str
+    number: int
+    high: int
+    of: int
+    others: float
+
+
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing where no number is logged or no loss is high."""
     loss = next(iter(context.with_role("train_loss")), None)
@@ -31,8 +42,17 @@ def compute(context: Context) -> Computed:
     if loss is None or not numbers or loss.values.size < MIN_POINTS:
         return {}
     high = _high(loss.values)
-    found = [part for c in numbers if (part := _common(loss, high, c))]
-    return max(found, key=lambda part: part["spike_source_count"], default={})
+    found = [part for c in numbers if (part := _common(loss, high, c)) is not None]
+    if not found:
+        return {}
+    best = max(found, key=lambda part: part.high)
+    return {
+        "spike_source_metric": best.metric,
+        "spike_source_id": best.number,
+        "spike_source_count": best.high,
+        "spike_source_of": best.of,
+        "spike_source_share": best.others,
+    }
 
 
 def _high(x: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -48,24 +68,18 @@ def _high(x: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(apart > limit)
 
 
-def _common(loss: Curve, high: NDArray[np.bool_], numbers: Curve) -> dict[str, str | int | float]:
+def _common(loss: Curve, high: NDArray[np.bool_], numbers: Curve) -> _Common | None:
     """The number that most high losses have, unless other losses have it nearly as often."""
     _, at, of = np.intersect1d(loss.steps, numbers.steps, return_indices=True)
     ids, above = numbers.values[of], high[at]
     whole = np.isfinite(ids) & (ids == np.floor(ids))
     ids, above = ids[whole], above[whole]
     if above.sum() < feature_limit("repeated_batch") or above.all():
-        return {}
+        return None
     values, counts = np.unique(ids[above], return_counts=True)
     most = int(np.argmax(counts))
     share, others = counts[most] / above.sum(), float((ids[~above] == values[most]).mean())
     common = counts[most] >= feature_limit("repeated_batch") and share >= feature_limit("repeated_batch_share")
     if not common or others * 3 > share:
-        return {}
-    return {
-        "spike_source_metric": numbers.metric,
-        "spike_source_id": int(values[most]),
-        "spike_source_count": int(counts[most]),
-        "spike_source_of": int(above.sum()),
-        "spike_source_share": others,
-    }
+        return None
+    return _Common(numbers.metric, int(values[most]), int(counts[most]), int(above.sum()), others)

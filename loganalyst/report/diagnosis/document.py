@@ -29,7 +29,7 @@ from loganalyst.report.common.sparkseries import Series, chart
 from loganalyst.report.common.wording import clean, count, duration, number, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
 from loganalyst.report.diagnosis.observed import nan_began, normally, observed, repeats
-from loganalyst.report.diagnosis.overview import advice, gaps, restart
+from loganalyst.report.diagnosis.overview import advice, gaps, keep, restart
 from loganalyst.report.diagnosis.processrows import process_rows
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.remedies import scripts
@@ -150,6 +150,7 @@ class Document:
     quick_fixes: tuple[Row, ...]
     best: tuple[str, ...]
     advice: Row | None
+    keep: str  # the checkpoint with the best value, as a path
     restart: Row | None
     watch: tuple[Row, ...]
     setup: tuple[Row, ...]
@@ -207,6 +208,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=best(d),
         advice=advice(d),
+        keep=keep(d),
         restart=restart(d),
         watch=tuple(watch(d)),
         setup=tuple(setup(d)),
@@ -288,7 +290,7 @@ def _concerns_nan(cause: Cause, d: Diagnosis) -> bool:
     nonfinite = {*d.findings.filter(kind="nonfinite")["metric"]}
     named = {e.metric for e in cause.evidence if e.holds} | {s.metric for s in d.symptoms if s.id in cause.symptoms}
     operation = d.features.values.get("log_root_operation")
-    return bool(nonfinite & named) or bool(operation and any(operation in s.text for s in d.symptoms))
+    return bool(nonfinite & named) or bool(operation and any(str(operation) in s.text for s in d.symptoms))
 
 
 def _cause(cause: Cause, d: Diagnosis, *, lead: bool) -> CauseText:

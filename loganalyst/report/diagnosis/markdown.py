@@ -28,6 +28,7 @@ def _opening(doc: Document) -> Iterator[str]:
     yield f"{escape(doc.headline)}.{sure}{read}{training}"
     yield from paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
     yield from paragraph(doc.restart.label, doc.restart.text, level=2) if doc.restart else ()
+    yield from paragraph("Checkpoint to keep", doc.keep, level=2)
     yield from titled_table("Symptoms", ("Observed", "Expected"), _pairs(doc.observed))
     yield from paragraph("Does it repeat?", doc.repeats, level=2)
     yield from section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)

@@ -60,6 +60,26 @@ def checkpoints(d: Diagnosis) -> Iterator[str]:
         yield f"cannot be read (empty): {clean(', '.join(found['unreadable']), 240)}"
 
 
+def keep(d: Diagnosis) -> str:
+    """The checkpoint to keep, as a path, if it is not the last one; empty if that is not known."""
+    found = d.summary.get("checkpoint") or {}
+    if found.get("named_best"):
+        return clean(found["named_best"], 120)
+    near, best = found.get("nearest_step"), found.get("best_step")
+    if near is None or best is None or near == found["last_step"]:
+        return ""
+    metric = clean(found["best_metric"], 80)
+    distance = f"the nearest to the best {metric}, of step {step(best)}" if near != best else f"{metric} was best there"
+    return f"{_folder(found['nearest'], near)} (step {step(near)}): {distance}"
+
+
+def _folder(path: str, at: int) -> str:
+    """The folder of a checkpoint whose name has the step, such as `checkpoint-2000`; else its file."""
+    parts = clean(path, 160).split("/")
+    named = next((i for i, part in enumerate(parts[:-1], 1) if part.endswith(str(at))), 0)
+    return "/".join(parts[:named]) if named else "/".join(parts)
+
+
 def _best(d: Diagnosis) -> str:
     """`, val/loss was best at step 400`."""
     found = d.summary.get("checkpoint") or {}

@@ -109,13 +109,13 @@ def schema() -> Json:
         run=_run(),
         sessions=_sessions(),
         processes=_processes(),
-        verdict={**TEXT, "description": "The answer in one line."},
-        setup=by_name(TEXT, "Model, loss, optimiser, schedule, batch and data in words, as far as they are known."),
+        verdict=TEXT,
+        setup=by_name(TEXT, "The setup in words."),
         symptoms=listed(symptom),
         reproducible=or_null(
             TEXT, "Whether the fault repeats, by the attempts that were read; null: the run did not fail."
         ),
-        scripts=listed(script, "Diagnostic scripts that would settle an unsure answer, the most fitting first."),
+        scripts=listed(script, "Scripts that would decide."),
         root_causes=listed(
             _cause(),
             "Likely and possible causes: what ended a failed run first, then by confidence. Empty if healthy.",

@@ -42,6 +42,7 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
     lines += field("Instead?", " · ".join(instead), width, 2) if instead else []
     lines += _baseline(doc, width, 2)
     lines += field(doc.advice.label, doc.advice.text, width, 2) if doc.advice else []
+    lines += field("Keep", doc.keep, width, 2) if doc.keep else []
     lines += _notes(doc, width, 2) + _not_logged(doc, width, 2) + _reported(doc, width)
     return lines + (_sessions(doc, width, 2) if doc.faulty_starts else []) + _not_read(doc, width)
 
@@ -52,6 +53,7 @@ def _full(doc: Document, width: int) -> "list[Text]":
     lines += [text(), *drawn] if drawn else []
     sections = [
         *_restart(doc, width),
+        *(field("Keep", doc.keep, width) if doc.keep else ()),
         *_baseline(doc, width),
         *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
         *_normally(doc, width),

@@ -5,7 +5,7 @@ import pytest
 from loganalyst import model
 from loganalyst.report.diagnosis import html, markdown, terminal
 from loganalyst.report.diagnosis.document import Row, document
-from loganalyst.report.diagnosis.overview import checkpoints, coverage, pace
+from loganalyst.report.diagnosis.overview import checkpoints, coverage, keep, pace
 
 SAVED = {
     "last_step": 4000,
@@ -72,3 +72,20 @@ def test_coverage_counts_what_could_be_judged(failed, healthy):
     """Causes and what was ruled out, of these and what is not known; nothing where nothing was judged."""
     assert coverage(failed) == "4 of 7 causes could be judged (57 %)"
     assert coverage(healthy) == ""
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"nearest_step": 3000, "nearest": "a/checkpoint-3000/m.bin"},
+         "a/checkpoint-3000 (step 3,000): the nearest to the best val_loss, of step 4,500"),
+        ({"nearest_step": 3000, "nearest": "step-3000.pt", "best_step": 3000},
+         "step-3000.pt (step 3,000): val_loss was best there"),
+        ({"named_best": "best.pt"}, "best.pt"),
+        ({}, ""),
+        ({"best_step": None}, ""),
+    ],
+)  # fmt: skip
+def test_the_checkpoint_to_keep_is_a_path(healthy, told, said):
+    """The folder that has the step in its name, else the file; nothing if it is the last one."""
+    assert keep(with_checkpoints(healthy, **told)) == said

@@ -111,9 +111,11 @@ def _second(cause: CauseText) -> Html:
 def evidence(doc: Document) -> list[Html]:
     """Whether to restart, every cause in full, then which change to make first if there are several."""
     quick = blocks.table(("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
+    keep = blocks.terms([("Keep", doc.keep)], "now") if doc.keep else None
     restart = blocks.terms([(doc.restart.label, doc.restart.text)], "now") if doc.restart else None
     return blocks.present(
         restart,
+        keep,
         *(_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)),
         blocks.headed("Quick fixes, the best first", quick) if len(doc.quick_fixes) > 1 else None,
         blocks.headed("Observed and expected", blocks.table(("Observed", "Expected"), _observed(doc))),
@@ -186,7 +188,7 @@ def _sign(supports: bool | None) -> tuple[Html, Html]:
 
 def _template(template: CodeTemplate) -> Html | None:
     """Code for a fix, folded."""
-    return blocks.folded(f"Code: {template.title} ({template.framework})", element("pre", template.code))
+    return blocks.folded(f"Code: {template.title} ({template.framework})", element("pre", template.code, class_="code"))
 
 
 def _fix(fix: Fix, scope: str) -> Html:
