@@ -12,23 +12,26 @@ FEATURES = (
     Feature("expert_top_share", "float", "share", "share of the total load that the busiest expert has at the end", LOAD),
     Feature("expert_top_metric", "text", "", "metric of the busiest expert", LOAD),
     Feature("expert_idle_count", "int", "experts", "experts with less than a tenth of an equal share at the end", LOAD),
+    Feature("expert_overload", "float", "ratio", "last level of the load of the busiest expert of the worst layer, as a multiple of the mean load less 1 (DeepSeek's MaxVio)", LOAD),
+    Feature("expert_overload_metric", "text", "", "metric of this overload", LOAD),
     Feature("router_entropy_metric", "text", "", "entropy of the choice of experts that fell most", ENTROPY),
     Feature("router_entropy_last", "float", "nats", "last level of this entropy", ENTROPY),
     Feature("router_entropy_share", "float", "share", "last level of this entropy divided by its first level", ENTROPY),
 )  # fmt: skip
 MIN_EXPERTS = 2
 NUMBER = re.compile(r"\d+")
+OVERLOAD = re.compile(r"max_?vio", re.I)  # "max_vio/mean", "moe/layer_3/maxvio"
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _load(context) | _entropy(context)
+    return _load(context) | _overload(context) | _entropy(context)
 
 
 def _load(context: Context) -> Computed:
     """The load of the experts of one layer: metrics whose names differ only in the last number."""
     groups: dict[str, dict[str, float]] = {}
-    for curve in context.with_role(LOAD):
+    for curve in (c for c in context.with_role(LOAD) if not OVERLOAD.search(c.metric)):
         level = last_level(curve.values)
         if level is not None and level >= 0 and (hits := list(NUMBER.finditer(curve.metric))):
             last = hits[-1]
@@ -44,6 +47,16 @@ def _load(context: Context) -> Computed:
         "expert_top_metric": top,
         "expert_idle_count": sum(level < feature_limit("expert_idle") * total / len(worst) for level in worst.values()),
     }
+
+
+def _overload(context: Context) -> Computed:
+    """The overload of the worst layer, by metrics named after DeepSeek's MaxVio."""
+    named = [c for c in context.with_role(LOAD, "other") if OVERLOAD.search(c.metric)]
+    known = [(level, c) for c in named if (level := last_level(c.values)) is not None]
+    if not known:
+        return {}
+    level, curve = max(known, key=lambda pair: pair[0])
+    return {"expert_overload": (level, witness_at(curve)), "expert_overload_metric": curve.metric}
 
 
 def _entropy(context: Context) -> Computed:

@@ -67,6 +67,12 @@ def test_the_first_loss_relative_to_guessing(features_of: FeaturesOf) -> None:
     assert terms.values["train_loss_first_chance_ratio"] is None
 
 
+def test_the_losses_after_the_first(features_of: FeaturesOf) -> None:
+    """The first update multiplied the loss by five; too few losses say nothing."""
+    assert features_of({"loss": [2.0, 10.0, 10.2, 9.8, 10.0, 9.9]}).values["train_loss_after_first_ratio"] == 5.0
+    assert features_of({"loss": [2.0, 10.0, 10.2]}).values["train_loss_after_first_ratio"] is None
+
+
 def test_smoothed_labels_have_a_loss_floor(features_of: FeaturesOf) -> None:
     """With 0.1 among 10 classes it is the entropy of (0.91, 9 times 0.01)."""
     floor = -0.91 * np.log(0.91) - 0.09 * np.log(0.01)

@@ -27,6 +27,13 @@ def test_preference_learning(features_of: FeaturesOf) -> None:
     assert row["run_kind"] == "training"
 
 
+def test_margins_that_are_exactly_zero(features_of: FeaturesOf) -> None:
+    """Half of the margins are 0."""
+    row = features_of({"rewards/margins": [0.0] * 5 + [0.1] * 5, "rewards/accuracies": [0.5] * 10}).values
+
+    assert row["preference_margin_zero_share"] == 0.5
+
+
 def test_likelihoods_that_both_fall(features_of: FeaturesOf) -> None:
     """Both falls as shares, and the beta that rewards and log-probabilities imply."""
     row = features_of(

@@ -32,6 +32,14 @@ def test_the_entropy_of_a_router_is_no_policy_entropy(features_of: FeaturesOf) -
     assert row["entropy_first"] is None
 
 
+def test_the_overload_of_the_worst_layer(features_of: FeaturesOf) -> None:
+    """MaxVio of two layers: neither is taken for an expert."""
+    row = features_of({"moe/layer_0/max_vio": [0.2] * 10, "moe/layer_1/max_vio": [0.5] * 3 + [6.0] * 7}).values
+
+    assert (row["expert_overload"], row["expert_overload_metric"]) == (6.0, "moe/layer_1/max_vio")
+    assert row["expert_count"] is None
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert routing.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -22,6 +22,16 @@ def test_a_variance_of_too_few_values_is_counted(tmp_path: Path, operation: str)
     assert found.witnesses["variance_warning_count"].line == 2
 
 
+def test_samples_without_labels_are_counted(tmp_path: Path) -> None:
+    """FastChat prints the two lengths of each sample that it masks."""
+    line = "WARNING: tokenization mismatch: 132 vs. 124. (ignored)\n"
+    (tmp_path / "job.log").write_text("step 1 loss 2.0\n" + 3 * line + "step 2 loss 1.9\n")
+    found = la.diagnose(tmp_path / "job.log").features
+
+    assert found.values["labels_masked_line_count"] == 3
+    assert found.witnesses["labels_masked_line_count"].line == 2
+
+
 def test_a_log_without_the_warning_has_none(tmp_path: Path) -> None:
     """0 with a log, NULL without one."""
     (tmp_path / "job.log").write_text("step 1 loss 2.0\nstep 2 loss 1.9\n")
