@@ -17,7 +17,9 @@ FEATURES = (
     Feature("device_temperature_last", "float", "°C", "median temperature in the last tenth, of the hottest device", NEEDS),
 )  # fmt: skip
 # `system/gpu.0.smClock`, `sm_clock`, `gpu_clock_mhz`, `clocks.sm`, `sclk`; but no clock of the memory
-_CLOCK = re.compile(r"(?i)(?:^|[^a-z])(?:sm|gr|gpu|graphics|core)[ _.\-]?(?:clocks?)(?![a-z])|clocks?[._](?:sm|gr)\b|\bsclk\b")
+_CLOCK = re.compile(
+    r"(?i)(?:^|[^a-z])(?:sm|gr|gpu|graphics|core)[ _.\-]?(?:clocks?)(?![a-z])|clocks?[._](?:sm|gr)\b|\bsclk\b"
+)
 # `system/gpu.0.temp`, `gpu_temp`, `temperature.gpu`; but no sampling temperature and no CPU
 _TEMPERATURE = re.compile(r"(?i)(?:gpu|device|junction|hbm).{0,12}temp(?:erature)?(?![a-z])|temperature[._]gpu")
 MIN_READINGS = 20  # readings for medians of tenths
@@ -26,8 +28,8 @@ TENTHS = 10
 
 def compute(context: Context) -> Computed:
     """All of FEATURES that the run has readings for."""
-    clocks = [_tenths(c) + (c,) for c in _named(context, _CLOCK)]
-    heats = [_tenths(c) + (c,) for c in _named(context, _TEMPERATURE)]
+    clocks = [(*_tenths(c), c) for c in _named(context, _CLOCK)]
+    heats = [(*_tenths(c), c) for c in _named(context, _TEMPERATURE)]
     out: Computed = {}
     if clocks:
         best, _, last, curve = min(clocks, key=lambda found: found[2] / found[0])
@@ -40,7 +42,10 @@ def compute(context: Context) -> Computed:
         }
     if heats:
         _, first, last, curve = max(heats, key=lambda found: found[2])
-        out |= {"device_temperature_first": first, "device_temperature_last": (last, witness_at(curve, len(curve.values) - 1))}
+        out |= {
+            "device_temperature_first": first,
+            "device_temperature_last": (last, witness_at(curve, len(curve.values) - 1)),
+        }
     return out
 
 
