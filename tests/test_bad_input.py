@@ -12,7 +12,7 @@ from tests.commandline import Told, called
 TABLE = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(50))
 READABLE = (
     "readable are TensorBoard, W&B, MLflow, Trackio, Neptune, Comet, ClearML, Sacred, CSV, JSON, Parquet, NumPy, SLURM "
-    "and text logs, and dumps of torch's flight recorder, also compressed"
+    "and text logs, and dumps of torch's flight recorder or of stacks, also compressed"
 )
 NEEDED = "a run directory, a log file or a SLURM log is needed"
 

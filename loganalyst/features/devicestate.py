@@ -28,8 +28,8 @@ TENTHS = 10
 
 def compute(context: Context) -> Computed:
     """All of FEATURES that the run has readings for."""
-    clocks = [_tenths(c) + (c,) for c in _named(context, _CLOCK)]
-    heats = [_tenths(c) + (c,) for c in _named(context, _TEMPERATURE)]
+    clocks = [(*_tenths(c), c) for c in _named(context, _CLOCK)]
+    heats = [(*_tenths(c), c) for c in _named(context, _TEMPERATURE)]
     out: Computed = {}
     if clocks:
         best, _, last, curve = min(clocks, key=lambda found: found[2] / found[0])

@@ -81,7 +81,6 @@ FEW = {
     "entropy-gone": "seen directly in the policy",
     "chosen-falls-early": "the weight of the reference is the matter",
     "policy-thrown-about": "the rate is the matter",
-    "slow-down": "waiting for data is told apart; what else slows a machine is seldom logged",
     "waits-for-data": "seen directly in the times",
     "member-lags": "seen directly in the times",
     "memory-grows": "what holds the memory is not logged",
@@ -91,6 +90,8 @@ FEW = {
     "artefacts-missing": "the files are not there",
     "broken-off": "a buffer that was never written",
     "collective-missing": "seen directly in the dumps of the ranks",
+    "stacks-apart": "seen directly in the dumps of the ranks",
+    "device-throttled": "the readings of the device show it directly",
     "collective-mismatch": "seen directly in the dumps of the ranks",
     "no-history": "hardly anything was logged to tell causes apart",
 }

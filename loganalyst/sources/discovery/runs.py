@@ -24,7 +24,7 @@ from loganalyst.sources.files import address
 
 READABLE = (
     "readable are TensorBoard, W&B, MLflow, Trackio, Neptune, Comet, ClearML, Sacred, CSV, JSON, Parquet, NumPy, "
-    "SLURM and text logs, and dumps of torch's flight recorder, also compressed"
+    "SLURM and text logs, and dumps of torch's flight recorder or of stacks, also compressed"
 )
 MAX_SHOWN = 3  # files that an error explains
 _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")

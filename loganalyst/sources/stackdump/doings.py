@@ -28,7 +28,7 @@ class Doing(Shape, frozen=True):
 
 
 class Done(NamedTuple):
-    """What a process does (a name in `rules/stacks.yaml`; None: not known), in which call, and where in its own code."""
+    """What a process does (a name in `rules/stacks.yaml`, or None), in which call, and where in its own code."""
 
     doing: str | None
     call: str

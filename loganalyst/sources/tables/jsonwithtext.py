@@ -48,7 +48,7 @@ def is_damaged(part: bytes) -> bool:
 
 
 def has_text(blocks: Iterable[Lines]) -> bool:
-    """Whether the blocks of a file of JSON lines have text between them. Raises OSError where a block cannot be read."""
+    """Whether the blocks of a file of JSON lines have text between them. Raises OSError."""
     return any(_has_text(lines) for lines in blocks)
 
 

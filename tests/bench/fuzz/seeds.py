@@ -514,6 +514,16 @@ def flightrecorder() -> list[Seed]:
     return [*pickles, Seed("traces/rank_1.json", json.dumps(told).encode())]
 
 
+def stack_dump() -> list[Seed]:
+    """Two processes as py-spy prints them, and one as JSON."""
+    frames = "    all_reduce (torch/distributed/distributed_c10d.py:2450)\n    step (train.py:88)\n"
+    heads = [f'Process {n}: python train.py --local_rank={n}\nThread {n} (idle): "MainThread"\n' for n in (7, 8)]
+    text = "".join(head + frames for head in heads)
+    frame = {"name": "step", "filename": "/a/train.py", "short_filename": "train.py", "line": 88}
+    thread = {"pid": 7, "thread_id": 7, "thread_name": "MainThread", "frames": [frame]}
+    return [Seed("pyspy.txt", text.encode()), Seed("pyspy.json", json.dumps([thread]).encode())]
+
+
 def memory_snapshot() -> list[Seed]:
     """A snapshot of torch's GPU memory with an allocation that failed, by two protocols."""
     frames = [{"filename": "/home/me/train.py", "line": 31, "name": "forward"}]
@@ -581,6 +591,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "compressed": compressed,
     "flightrecorder": flightrecorder,
     "memorysnapshot": memory_snapshot,
+    "stackdump": stack_dump,
     "namedrows": named_rows,
     "numbercolumns": number_columns,
     "sb3evaluations": evaluations,

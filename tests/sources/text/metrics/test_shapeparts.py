@@ -43,3 +43,10 @@ def test_a_list_printed_once_is_no_result() -> None:
     assert numbers(shape) == [(0, "loss", None)]
     assert shapeparts.has_lists(shape)
     assert not shapeparts.has_lists("loss: #")
+
+
+@pytest.mark.parametrize("name", ["tokens/s", "samples/sec", "it/s"])
+@pytest.mark.parametrize("separator", [": ", "=", " = "])
+def test_a_rate_before_a_separator_names_the_next_number(name: str, separator: str) -> None:
+    assert [n[1] for n in numbers(f"loss # {name}{separator}#")] == ["loss", name]
+    assert [n[1] for n in numbers(f"loss #, # {name}")] == ["loss"]  # behind a number it is the unit
