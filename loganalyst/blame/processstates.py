@@ -41,7 +41,7 @@ def process_states(
 
 
 def ended(status: RunStatus, states: Sequence[ProcessState]) -> RunStatus:
-    """The status of a run whose log says `status`: a finished run failed if a needed one of its processes ended badly.
+    """The status of a run whose log says `status`: a finished run failed if a needed process of several ended badly.
 
     A single process that reports its end survived what was printed before.
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from functools import cache
+from string import Formatter
 from typing import Annotated
 
-from loganalyst.diagnosis.texttemplate import Template, template
+from loganalyst.diagnosis.texttemplate import template
 from loganalyst.model import Feature, FeatureValue
 from loganalyst.rulefiles import needed, ours
 
@@ -24,12 +25,15 @@ def texts() -> Mapping[str, tuple[str, ...]]:
 def expected(id_: str, declared: Mapping[str, Feature], values: Mapping[str, FeatureValue]) -> str:
     """The first text for the symptom `id_` whose values are known; empty if there is none.
 
+    Texts with a feature that is not among `declared` are passed over.
+
     >>> expected("gone-silent", {}, {})
     'the log goes on until the run ends'
     """
-    said = (_checked(text, id_, declared).render(values) for text in texts().get(id_, ()))
+    known = (text for text in texts().get(id_, ()) if _names(text) <= declared.keys())
+    said = (template(text, declared, f"{FILE}: {id_}").render(values) for text in known)
     return next(filter(None, said), "")
 
 
-def _checked(text: str, id_: str, declared: Mapping[str, Feature]) -> Template:
-    return template(text, declared, f"{FILE}: {id_}")
+def _names(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}

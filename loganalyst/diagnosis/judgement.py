@@ -265,8 +265,11 @@ def band(p: float) -> Literal["high", "medium", "low"]:
 
 
 def _place(judged: Judged, answers: Answers) -> Witness:
-    """Where the weightiest supporting item was seen. Items with a line of a log come first."""
-    rows = zip(judged.rule.evidence, answers.items[judged.rule.id], judged.counted, strict=True)
-    found = sorted(((w, answers.witness(i.at, i.ask)) for i, holds, w in rows if holds and w > 0), key=lambda f: -f[0])
-    witnesses = [w for _, w in found if w != Witness()]
+    """Where the weightiest supporting item was seen. Items with a line of a log come first.
+
+    Of a group only its weightiest item counts. Where that has no line, another that supports the cause may tell it.
+    """
+    rows = zip(judged.counted, judged.rule.evidence, answers.items[judged.rule.id], strict=True)
+    holding = sorted(((w, i.if_true, i) for w, i, holds in rows if holds and i.if_true > 0), key=lambda f: (-f[0], -f[1]))
+    witnesses = [w for _, _, i in holding if (w := answers.witness(i.at, i.ask)) != Witness()]
     return next((w for w in witnesses if w.line is not None), witnesses[0] if witnesses else Witness())

@@ -5,7 +5,7 @@ import polars as pl
 from loganalyst.features.collectives import ranges
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, Witness
-from loganalyst.sources.stackdump.doings import doings
+from loganalyst.stackdoings import doings
 
 NEEDS = "stacks of all ranks while the run hangs (py-spy dump --pid PID > pyspy_rank3.txt)"
 FEATURES = (

@@ -1,5 +1,6 @@
 """How each process of a run ended, and what that means for the run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,5 +65,7 @@ def test_a_run_failed_if_a_needed_process_ended_badly(end: str, needed: bool, st
     """Ranks that miss peers at the end have only lost those that finished first."""
     state = ProcessState("rank 3", 3, None, "a.log", 5, 90, None, None, 80, end, None, 90, needed)  # type: ignore[arg-type]
 
-    assert ended("finished", [state]) == status
-    assert ended("timeout", [state]) == "timeout"
+    other = replace(state, name="rank 2", rank=2, end="finished", label=None)
+    assert ended("finished", [other, state]) == status
+    assert ended("timeout", [other, state]) == "timeout"
+    assert ended("finished", [state]) == "finished"  # it went on, and reported its end

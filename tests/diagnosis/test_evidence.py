@@ -99,8 +99,8 @@ def test_symptom_in_words(catalogue: Catalogue) -> None:
     texts = "train/loss left its trend at step 24,590", "Loss left its trend"
     own = rule.origin  # a symptom of the test's own folder
     assert own.endswith("symptoms.yaml")
-    assert symptom(rule, full) == Symptom("divergence", texts[1], "train/loss", 24590, texts[0], own)
-    assert symptom(rule, bare) == Symptom("divergence", texts[1], "loss", 8, texts[1], own)
+    assert symptom(rule, full) == Symptom("divergence", texts[1], "train/loss", 24590, texts[0], origin=own)
+    assert symptom(rule, bare) == Symptom("divergence", texts[1], "loss", 8, texts[1], origin=own)
 
 
 def rows(catalogue: Catalogue) -> st.SearchStrategy[list[dict[str, FeatureValue]]]:

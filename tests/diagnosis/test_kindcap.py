@@ -99,7 +99,7 @@ def test_a_symptom_of_another_kind_does_not_open(all_rules):
 def test_a_note_of_another_kind_is_not_shown(all_rules):
     little: dict[str, FeatureValue] = {
         "train_loss_points": 80, "train_loss_metric": "loss", "train_loss_drop_relative": 0.1, "run_kind": "training",
-        "part_fell": False,
+        "part_fell": False, "train_loss_divergence_count": 0,
     }  # fmt: skip
     shown = {
         kind: [note.id for note in diagnose(all_rules, Features(little | known(kind, 0.95))).notes]

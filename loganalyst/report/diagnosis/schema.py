@@ -323,7 +323,7 @@ def _cause() -> Json:
         confidence=SHARE,
         line="The root-cause line, counted from 1.",
         block=or_null(block, "The traceback or stack at that line, and all ranks that printed it."),
-        evidence=listed(object_of(Evidence, leave_out=("weight", "group"), holds="null: not known.")),
+        evidence=listed(object_of(Evidence, leave_out=("weight", "group", "metrics"), holds="null: not known.")),
         fix=listed(fix),
         broader_fix={**TEXT, "description": "What keeps the fault from coming back; empty: not stated."},
         templates=listed(object_of(CodeTemplate), "Code for the fixes, in the framework of the run if there is one."),

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from loganalyst.rulefiles import Shape, Text, Texts, ours
 from loganalyst.sources.stackdump.stacks import Frame, Process, Thread
 from loganalyst.sources.text.tracebacks.tracelines import LIBRARY
+from loganalyst.stackdoings import doings
 
 # torch/nn/modules/module.py, threading.py: py-spy leaves out the folder of the libraries
 _LIBRARY = re.compile(
@@ -18,27 +18,12 @@ _LIBRARY = re.compile(
 UNKNOWN = "other"  # what no entry of rules/stacks.yaml knows
 
 
-class Doing(Shape, frozen=True):
-    """One entry of `rules/stacks.yaml`."""
-
-    place: Text
-    frames: Texts
-    waits: bool = False
-    helper: bool = False
-
-
 class Done(NamedTuple):
     """What a process does (a name in `rules/stacks.yaml`, or None), in which call, and where in its own code."""
 
     doing: str | None
     call: str
     frame: str | None
-
-
-@cache
-def doings() -> dict[str, Doing]:
-    """The entries of `rules/stacks.yaml` by name."""
-    return ours("stacks.yaml", dict[str, Doing])
 
 
 @cache

@@ -48,6 +48,7 @@ class Sessions:
     all: list[Session] = field(default_factory=list)
     first: str | None = None
     opening: dict[int, str] = field(default_factory=dict)  # the set-up lines, by line number
+    begun: int = 1  # the line of the last start, one beyond MAX_SESSIONS too
     busy: int = 0
     fatal: int = 0
     failed: int = 0  # the last failure that counts
@@ -152,13 +153,12 @@ class Sessions:
 
     def _fatal(self, line: int, _detail: str | None) -> None:
         self.fatal = line
-        if self.all[-1].seen or self.all[-1].first_line <= self.busy:
+        if self.all[-1].seen or self.begun <= self.busy:
             self.failed = line
 
     def _strong(self, line: int, pattern: str | None) -> None:
-        last = self.all[-1]
-        trained = pattern in last.seen and last.first_line <= self.busy < line
-        if trained or last.first_line <= self.failed < line:
+        trained = pattern in self.all[-1].seen and self.begun <= self.busy < line
+        if trained or self.begun <= self.failed < line:
             self._start(line)
         self._see(pattern)
 
@@ -168,13 +168,13 @@ class Sessions:
 
     def _weak(self, line: int, pattern: str | None) -> None:
         """`pattern` is None for the file's first line, which shows a start."""
-        if self.all[-1].first_line <= (self.failed if pattern else self.fatal) < line:
+        if self.begun <= (self.failed if pattern else self.fatal) < line:
             self._start(line)
         self._see(pattern)
 
     def _opened(self, line: int, _detail: str | None) -> None:
         """The set-up lines come again behind a failure, before any training."""
-        if self.all[-1].first_line <= self.failed < line and self.busy <= self.failed:
+        if self.begun <= self.failed < line and self.busy <= self.failed:
             self._start(line)
 
     def _job(self, line: int, job: str | None) -> None:
@@ -211,6 +211,7 @@ class Sessions:
             self._job(line, job)
 
     def _start(self, line: int) -> None:
+        self.begun = line
         if len(self.all) == MAX_SESSIONS:
             self.more += 1
             return
