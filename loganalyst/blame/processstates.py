@@ -41,14 +41,16 @@ def process_states(
 
 
 def ended(status: RunStatus, states: Sequence[ProcessState]) -> RunStatus:
-    """The status of a run whose log says `status`: a finished run failed if a needed process of several ended badly.
+    """The status of a run whose log says `status`: of several processes a needed one ended badly: failed.
 
     A single process that reports its end survived what was printed before.
 
     >>> ended("finished", [])
     'finished'
     """
-    bad = len(states) > 1 and [state for state in states if state.needed and state.end in ("failed", "killed", "silent")]
+    bad = len(states) > 1 and [
+        state for state in states if state.needed and state.end in ("failed", "killed", "silent")
+    ]
     return "failed" if status == "finished" and bad else status
 
 

@@ -322,17 +322,24 @@ def faultless(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judge
             p *= 1 - verdict_limit("unseen_faults") * fault
         elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
-    doubt = sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])
-    return sigmoid(logit(min(p, CAP)) - doubt)
+    return sigmoid(logit(min(p, CAP)) - _doubt(catalogue, answers))
 
 
 def healthy(stated: float, catalogue: Catalogue, answers: Answers) -> float:
-    """The confidence of "healthy", which is `stated` before its calibration. The number of points bounds it.
+    """The confidence of "healthy", which is `stated` before its calibration. The number of points bounds it, and so do
+    notes that doubt it.
 
     The status says that health is at least likely, as with causes.
     """
     sure = min(calibrate(stated, catalogue.calibration("healthy"), answers), _most_by_points(answers))
+    if _doubt(catalogue, answers) >= verdict_limit("doubted_from"):
+        sure = min(sure, verdict_limit("doubted_cap"))
     return max(sure, verdict_limit("likely"))
+
+
+def _doubt(catalogue: Catalogue, answers: Answers) -> float:
+    """The log-odds that notes about what is rare in good runs take from "healthy"."""
+    return sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])
 
 
 def _most_by_points(answers: Answers) -> float:

@@ -270,6 +270,6 @@ def _place(judged: Judged, answers: Answers) -> Witness:
     Of a group only its weightiest item counts. Where that has no line, another that supports the cause may tell it.
     """
     rows = zip(judged.counted, judged.rule.evidence, answers.items[judged.rule.id], strict=True)
-    holding = sorted(((w, i.if_true, i) for w, i, holds in rows if holds and i.if_true > 0), key=lambda f: (-f[0], -f[1]))
-    witnesses = [w for _, _, i in holding if (w := answers.witness(i.at, i.ask)) != Witness()]
+    holding = sorted(((w, i) for w, i, holds in rows if holds and i.if_true > 0), key=lambda f: (-f[0], -f[1].if_true))
+    witnesses = [w for _, i in holding if (w := answers.witness(i.at, i.ask)) != Witness()]
     return next((w for w in witnesses if w.line is not None), witnesses[0] if witnesses else Witness())

@@ -1,5 +1,6 @@
 """The set-up lines with which a program opens its log: if they come again, the program started again."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -13,6 +14,8 @@ from loganalyst.sources.text.lines.prefixes import described
 # a line with one of these is no banner
 _TRAINING_WORDS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")
 _FAULT_WORDS = ("error", "warning", "exception", "killed", "failed")  # in lower case
+# a failure begins: what ranks print behind it is no set-up
+_FAILS = re.compile(r'Traceback \(most recent call last\)|Fatal Python error|^\s+File "')
 OPENING_LINES = 60  # lines of a log that are searched for set-up lines
 MAX_APART = 5  # lines from one set-up line to the next
 _MIN_CHARS, _MAX_CHARS = 12, 1000  # characters of a set-up line
@@ -30,24 +33,25 @@ def is_banner(text: str, body: str) -> bool:
     return (
         len(body) >= _MIN_CHARS
         and len(text) < _MAX_CHARS
-        and not text[:1].isspace()
+        and not body[:1].isspace()
         and not any(word in body for word in _TRAINING_WORDS)
     )
 
 
 def set_up(chunk: Chunk, look: Look) -> dict[int, str]:
-    """The set-up lines of a log whose first batch is `chunk`, by line number: banners before the first loss that state
-    no fault and are printed once.
+    """The set-up lines of a log whose first batch is `chunk`, by line number: banners before the first loss and
+    traceback that state no fault and are printed once.
     """
     busy = np.flatnonzero(look.flags["busy"][:OPENING_LINES])
     rows = np.arange(min(len(chunk), OPENING_LINES, *busy[:1].tolist()))
     texts = chunk.some(rows).to_list()
     bodies = _bodies(texts)
+    fails = next((row for row, body in enumerate(bodies) if _FAILS.search(body)), len(bodies))
     plain = [
         is_banner(text, body) and not any(word in body.lower() for word in _FAULT_WORDS)
         for text, body in zip(texts, bodies, strict=True)
     ]
-    kept = [row for row in rows.tolist() if plain[row] and bodies.count(bodies[row]) == 1]
+    kept = [row for row in range(fails) if plain[row] and bodies.count(bodies[row]) == 1]
     return {int(chunk.line[row]): texts[row] for row in kept}
 
 

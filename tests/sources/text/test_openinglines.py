@@ -37,3 +37,13 @@ def test_two_set_up_lines_in_their_order_are_a_start(tmp_path: Path, set_up: str
     path.write_text(set_up + STEPS + TRACE + again + STEPS)
 
     assert Tables.concat(reader.read(path)).sessions["first_line"].to_list() == starts
+
+
+def test_tracebacks_of_ranks_are_no_set_up(tmp_path: Path):
+    """Several ranks may print the same one before any step."""
+    path = tmp_path / "train.log"
+    lines = TRACE.replace("main()", "main(arguments)").splitlines()
+    first, *others = ("".join(f"[rank{rank}]: {line}\n" for line in lines) for rank in range(3))
+    path.write_text("host gpu07 found\n" + first + STEPS + "".join(others))
+
+    assert Tables.concat(reader.read(path)).sessions["first_line"].to_list() == [1]
