@@ -258,7 +258,7 @@ def test_a_loss_that_is_exactly_zero_after_one_value(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(ZEROS)
 
-    assert [c.id for c in diagnose(path).causes] == ["loss-frozen-at-zero", "masked-nan"]
+    assert [c.id for c in diagnose(path).causes] == ["loss-frozen-at-zero", "masked-nan", "labels-all-masked"]
 
 
 def test_a_shell_without_conda_is_blamed_only_where_nothing_ran(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from loganalyst.features.text import _without_bar
 from loganalyst.sources.config import plaintexts
 from loganalyst.sources.discovery import jobs
 from loganalyst.sources.slurm import reader, units
+from loganalyst.sources.stackdump import doings
 from loganalyst.sources.text import sniffing
 from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.metrics.lineforms import learn
@@ -65,6 +66,7 @@ MADE = {
     "loganalyst.sources.text.metrics.lineforms.columns",
     "loganalyst.sources.text.metrics.lineshapes._as_printed",
     "loganalyst.sources.slurm.scontrol._records",
+    "loganalyst.sources.stackdump.doings._regexes",
 }
 LONGEST = 500  # of a metric's name and of a setting's key (`roles.MAX_NAME`, `kinds.LONGEST`)
 
@@ -75,6 +77,8 @@ def of_rules() -> list[tuple[Regex, int]]:
     patterns = map(roles._regex, phrases)
     found = [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in patterns]
     found += [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in roles._languages()]
+    frames = doings._regexes().values()
+    found += [(Regex("stacks.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in frames]
     globs = [kinds().ignored, *(p for kind in kinds().kinds.values() for p in (kind.last, kind.whole))]
     return found + [(Regex("changes.yaml", p.pattern, p.flags, frozenset({"fullmatch"})), LONGEST) for p in globs]
 
