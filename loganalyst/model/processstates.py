@@ -16,7 +16,7 @@ class ProcessState(Short):
     `name`: `rank 3`, `program` where no line names a rank, or `child` for a process that the program started itself.
     `first_line` and `last_line` (from 1) are its known lines in `file`, `started` and `last_seen` their times.
     `last_step` is the last step that it printed. `end` is how it ended: `lost_peers` waited for other ranks,
-    `ended_by_others` was told to end, `silent` stopped without a word before other processes finished. `label`,
+    `ended_by_others` was ended from outside, `silent` stopped without a word before other processes finished. `label`,
     `end_line`: the fault and its line. `needed`: the run fails if the process ends badly.
 
     >>> ProcessState("rank 3", 3, None, "train.log", 5, 90, None, None, 80, "failed", "cuda_oom", 90, True).end

@@ -13,7 +13,7 @@ from loganalyst.report.common.wording import clean, count, percent
 
 __all__ = ["described", "found_and_usual", "headline", "kind", "missing", "short_source", "source", "usual"]
 
-# how a fact is told: a text for `{}`, or the name of the fact
+# how a fact is worded: a text for `{}`, or the name of the fact
 TOLD = {
     "model_size": "{} parameters",
     "embedding_share": "{} of them in the embedding",
