@@ -13,6 +13,7 @@ FEATURES = (
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
     Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
+    Feature("objective_known", "bool", "", "one of these metrics is logged", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
 )  # fmt: skip
@@ -21,12 +22,13 @@ LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss")
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing where no objective is logged."""
+    """All of FEATURES; only that none is known where no objective is logged."""
     good = [*context.with_role("reward", "success_rate"), *scores(context)]
     curves = [*good, *context.with_role(*LOSSES, "train_accuracy")]
     if not curves:
-        return {}
+        return {"objective_known": False}
     out: Computed = {
+        "objective_known": True,
         "objective_points": max(len(c.values) for c in curves),
         "score_improved": any(_kept(curve) for curve in good),
         "part_fell": any(_fell(curve) for curve in context.with_role("recon_loss", "val_loss")),
