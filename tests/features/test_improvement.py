@@ -42,7 +42,8 @@ def test_too_few_values(features_of: FeaturesOf) -> None:
 
 def test_a_run_without_objectives_has_no_values(context_of: Callable[..., Context]) -> None:
     """A learning rate is no objective."""
-    assert improvement.compute(context_of({"lr": [1.0] * 20})) == {}
+    assert improvement.compute(context_of({"lr": [1.0] * 20})) == {"objective_known": False}
+    assert improvement.compute(context_of({"reward": [1.0, 2.0]}))["objective_known"] is True
 
 
 @pytest.mark.parametrize(
