@@ -65,7 +65,9 @@ def test_a_note_excuses_its_symptoms_where_no_cause_is_likely(margin, status, sy
 def test_a_note_excuses_nothing_where_a_cause_is_likely():
     """A rate of 0 explains a loss that stands still."""
     known = load(declared(), [rules_dir()])
-    found = diagnose(known, Features({**STUCK, "train_loss_drop_relative": 0.005, "preference_margin_last": 0.026, "lr_peak": 0.0}))
+    found = diagnose(
+        known, Features({**STUCK, "train_loss_drop_relative": 0.005, "preference_margin_last": 0.026, "lr_peak": 0.0})
+    )
 
     assert (found.status, found.causes[0].id) == ("diagnosis_complete", "lr-too-low")
     assert "preference-moved-little" in [note.id for note in found.notes]

@@ -51,9 +51,7 @@ def test_too_few_values(features_of: FeaturesOf) -> None:
         ("train_loss", [40.0 - n for n in range(30)], False),  # enough for a standard error
     ],
 )
-def test_few_values_improve_one_by_one(
-    features_of: FeaturesOf, metric: str, values: list[float], steady: bool
-) -> None:
+def test_few_values_improve_one_by_one(features_of: FeaturesOf, metric: str, values: list[float], steady: bool) -> None:
     """In the direction that is better."""
     assert features_of({metric: values}).values["objective_steady"] is steady
 
