@@ -13,7 +13,7 @@ FEATURES = (
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
     Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
-    Feature("objective_known", "bool", "", "one of these metrics, or an estimate of the return by the value function, is logged", "a loss, score or reward"),
+    Feature("objective_known", "bool", "", "one of these metrics is logged", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
     Feature("objective_steady", "bool", "", "one of these metrics has six to 29 values, and almost each is better than the one before (false: none has, or none is logged)", "a loss, score or reward"),
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
@@ -29,7 +29,7 @@ def compute(context: Context) -> Computed:
     good = [*context.with_role("reward", "success_rate"), *scores(context)]
     curves = [*good, *context.with_role(*LOSSES, "train_accuracy")]
     if not curves:
-        return {"objective_known": bool(context.with_role("value_estimate")), "objective_steady": False}
+        return {"objective_known": False, "objective_steady": False}
     out: Computed = {
         "objective_known": True,
         "objective_points": max(len(c.values) for c in curves),
