@@ -141,7 +141,7 @@ class _Load(Entries):
             if rule is not None and not own:
                 self.rules[rule.id] = rule
         faults += self.misnamed(folder / "replay.yaml")
-        return [*faults, *self.unknown_causes(folder / "notes.yaml")]
+        return [*faults, *self.unknown_names(folder / "notes.yaml")]
 
     def read_several(
         self, path: Path, kind: str, read: Callable[[Reader], dict[str, T]], known: dict[str, T]
@@ -230,15 +230,16 @@ class _Load(Entries):
                     hint = nearest(name, known) or "the id of a rule or a common label is needed"
                     yield RuleError(where, f"weights name {name!r}", hint)
 
-    def unknown_causes(self, path: Path) -> Iterator[RuleError]:
-        """Unknown rules in `perhaps` of a file's notes. Such a note is left out."""
-        for id_, name in [(id_, name) for id_, note in self.notes.items() for name in note.perhaps]:
-            if name not in self.ids:
-                where = self.files[path].where(id_, "perhaps")
-                yield RuleError(
-                    where, f"perhaps names {name!r}", nearest(name, self.ids) or "the id of a rule is needed"
-                )
-                self.notes.pop(id_, None)
+    def unknown_names(self, path: Path) -> Iterator[RuleError]:
+        """Unknown rules in `perhaps`, and symptoms in `excuses`, of a file's notes. Such a note is left out."""
+        kinds = (("perhaps", "rule", set(self.ids)), ("excuses", "symptom", set(self.symptoms)))
+        for key, kind, known in kinds:
+            for id_, name in [(id_, name) for id_, note in self.notes.items() for name in getattr(note, key)]:
+                if name not in known:
+                    where = self.files[path].where(id_, key)
+                    hint = nearest(name, known) or f"the id of a {kind} is needed"
+                    yield RuleError(where, f"{key} names {name!r}", hint)
+                    self.notes.pop(id_, None)
 
 
 def rule_files(folder: Path) -> list[Path]:

@@ -327,13 +327,15 @@ def faultless(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judge
 
 def healthy(stated: float, catalogue: Catalogue, answers: Answers) -> float:
     """The confidence of "healthy", which is `stated` before its calibration. The number of points bounds it, and so do
-    notes that doubt it.
+    notes that doubt it, and a kind of training that is not known.
 
     The status says that health is at least likely, as with causes.
     """
     sure = min(calibrate(stated, catalogue.calibration("healthy"), answers), _most_by_points(answers))
     if _doubt(catalogue, answers) >= verdict_limit("doubted_from"):
         sure = min(sure, verdict_limit("doubted_cap"))
+    if answers.values.get("run_kind") == "training" and answers.values.get("training_kind") is None:
+        sure = min(sure, verdict_limit("kind_unknown_healthy_cap"))
     return max(sure, verdict_limit("likely"))
 
 

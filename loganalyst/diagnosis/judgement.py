@@ -83,6 +83,8 @@ def _judgement(
     harmless = {s: j.confidence for j in judged.values() if j.rule.benign and j.verdict == "likely" for s in j.seen}
     seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
     roots = [j for j in judged.values() if _is_root(j, seen)]
+    if _excused(catalogue, answers, seen, roots):
+        seen, roots = [], []
     status = _status(catalogue, answers, seen, roots, harmless)
     named = status == "diagnosis_complete"
     stated = roots[0].share if named else _unnamed(status, catalogue, answers, judged, harmless)
@@ -159,6 +161,12 @@ def _excluded(judged: Judged) -> bool:
         return True
     against = judged.supported or min(judged.counted, default=0.0) < 0
     return bool(judged.seen) and judged.verdict != "unknown" and against
+
+
+def _excused(catalogue: Catalogue, answers: Answers, seen: Sequence[str], roots: Sequence[Judged]) -> bool:
+    """Whether notes excuse every symptom, and no cause is likely."""
+    excused = {s for note in catalogue.notes.values() if note.excuses and answers.notes[note.id] for s in note.excuses}
+    return not excused.isdisjoint(seen) and excused.issuperset(seen) and all(j.verdict != "likely" for j in roots)
 
 
 def _status(

@@ -204,6 +204,7 @@ class NoteRule:
 
     `doubt` is the log-odds that it takes from "healthy"; `perhaps` are rules whose causes may look the same. If a
     `blind` note is shown, nothing in the input could show health: without a symptom the run has "insufficient_data".
+    The symptoms in `excuses` are no fault while no cause is likely.
     """
 
     id: str
@@ -216,6 +217,7 @@ class NoteRule:
     doubt: float = 0.0
     perhaps: tuple[str, ...] = ()
     blind: bool = False
+    excuses: tuple[str, ...] = ()
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 

@@ -132,6 +132,7 @@ class _Note(Shape, frozen=True):
     doubt: Annotated[float, needed(f"a number from 0 to {MAX_WEIGHT:g} is needed", ge=0, le=MAX_WEIGHT)] = 0.0
     perhaps: tuple[Text, ...] = ()
     blind: bool = False
+    excuses: tuple[Text, ...] = ()
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 
@@ -318,6 +319,7 @@ def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
             for i, test in enumerate(found.tests)
         ),
         "perhaps": reader.once((id_, "perhaps"), found.perhaps),
+        "excuses": reader.once((id_, "excuses"), found.excuses),
     }
     return NoteRule(id=id_, **_shared(NoteRule, found) | converted, path=reader.file.path)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, minus, witness_at
+from loganalyst.features.context import Computed, Context, minus, tau, witness_at
 from loganalyst.features.validation import scores, share
 from loganalyst.model import Curve, Feature
 from loganalyst.signals.standarderror import since_z, whole_z
@@ -13,22 +13,28 @@ FEATURES = (
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
     Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
+    Feature("objective_known", "bool", "", "one of these metrics is logged", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
+    Feature("objective_steady", "bool", "", "one of these metrics has six to 29 values, and almost each is better than the one before (false: none has, or none is logged)", "a loss, score or reward"),
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
 )  # fmt: skip
 
+MIN_STEADY_POINTS = 6  # values of which chance orders one in 720 sequences
+FEW_POINTS = 30
 LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss")
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing where no objective is logged."""
+    """All of FEATURES; only that none is known where no objective is logged."""
     good = [*context.with_role("reward", "success_rate"), *scores(context)]
     curves = [*good, *context.with_role(*LOSSES, "train_accuracy")]
     if not curves:
-        return {}
+        return {"objective_known": False, "objective_steady": False}
     out: Computed = {
+        "objective_known": True,
         "objective_points": max(len(c.values) for c in curves),
         "score_improved": any(_kept(curve) for curve in good),
+        "objective_steady": any(_steady(curve) for curve in curves),
         "part_fell": any(_fell(curve) for curve in context.with_role("recon_loss", "val_loss")),
     }
     known = [(z, curve) for curve in curves if (z := _improvement(curve)) is not None]
@@ -46,6 +52,14 @@ def _improvement(curve: Curve) -> float | None:
     """The change for the better in standard errors."""
     z = whole_z(curve.values)
     return z if curve.role.worse == "down" else minus(z)
+
+
+def _steady(curve: Curve) -> bool:
+    """Whether few values get better almost from one to the next, for which chance has odds of one in several hundred."""
+    if not MIN_STEADY_POINTS <= len(curve.values) < FEW_POINTS:
+        return False
+    trend = tau(curve.values, MIN_STEADY_POINTS)
+    return trend is not None and (trend if curve.role.worse == "down" else -trend) > feature_limit("steady_trend")
 
 
 def _fell(curve: Curve) -> bool:

@@ -31,6 +31,7 @@ FEATURES = (
     Feature("reward_gain_relative", "float", "share", "the same gain as a share of the larger of both levels in size", "reward"),
     Feature("reward_best_gain_z", "float", "standard errors", "gain from the first tenth to the twentieth around the highest level, in standard errors (0 if that lies in the first tenth)", "reward"),
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
+    Feature("reward_success_share", "float", "share", "last level of a reward that is the share of successful episodes: every value is a share of up to 100 (NULL: it is none)", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", "reward"),
@@ -54,6 +55,8 @@ FEATURES = (
 
 MIN_TREND_POINTS = 5
 MIN_GAIN_POINTS = 10
+MIN_SUCCESS_POINTS = 50  # values that show the steps of a share
+MEAN_EPISODES = 100  # Stable-Baselines3 and Gymnasium average the return over the last hundred episodes
 FIRST, MIDDLE, LAST_THIRD, LAST = (0.0, 0.1), (0.4, 0.6), (2 / 3, 1.0), (0.9, 1.0)  # stretches, as shares of the curve
 
 
@@ -116,6 +119,7 @@ def _reward(context: Context) -> Computed:
         "reward_best_step": (best.step, best),
         "reward_lost_share": _lost_share(curve, shape),
         "reward_constant_share": shape.constant_share,
+        "reward_success_share": logged_near(curve.values, -shape.last) if _counts_successes(curve.values) else None,
         "reward_trend": tau(curve.values, MIN_TREND_POINTS),
         "reward_begins_late": begins_late(curve),
         **_known_gains(context, curve, _gains(curve.values, shape.best_index or 0)),
@@ -133,6 +137,20 @@ def _known_gains(context: Context, curve: Curve, gains: Computed) -> Computed:
         if last is None or last <= feature_limit("random_actions_high")
         else dict.fromkeys(gains)
     )
+
+
+def _counts_successes(values: NDArray[np.float64]) -> bool:
+    """Whether values are shares of up to a hundred episodes that earned a reward of 1, and not all are equal.
+
+    >>> _counts_successes(np.tile([0.0, 1 / 94, 0.01], 20)), _counts_successes(np.linspace(0, 0.1, 60) ** 2)
+    (True, False)
+    """
+    known = values[np.isfinite(values)]
+    if known.size < MIN_SUCCESS_POINTS or known.min() < 0 or known.max() > 1 or known.min() == known.max():
+        return False
+    successes = np.outer(np.unique(known), np.arange(1, MEAN_EPISODES + 1))
+    off = np.abs(successes - np.rint(successes)).min(axis=1)
+    return bool(off.max() < 1e-5)  # float32 keeps seven digits
 
 
 def _lost_share(curve: Curve, shape: Shape) -> float | None:

@@ -26,7 +26,7 @@ FEATURES = (
     Feature("run_stopped_early", "bool", "", "a job log says that training stopped early because a held-out value no longer improved", "run"),
     Feature("run_status_otherwise", "text", "", "statements of a tracker, a log or the scheduler about the end of the run that contradict run_status", "run"),
     Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler states how the run ended, or that it is still running", "run"),
-    Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
+    Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without a curve of these)", "points"),
     Feature("run_is_running", "bool", "", "the run is still running: nothing states how it ended (NULL: a file was not read to its end)", "run"),
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
@@ -48,14 +48,13 @@ _STATES = {
 KINDS = {
     "reinforcement": ("reward", "success_rate", "value_loss", "rl_loss", "entropy"),
     "adversarial": ("discriminator_loss", "generator_loss"),
-    "training": ("train_loss",),
+    "training": ("train_loss", "train_accuracy"),
     "evaluation": (
         "val_loss",
         "val_loss_component",
         "val_accuracy",
         "val_score",
         "val_error_rate",
-        "train_accuracy",
         "loss_component",
     ),
 }
@@ -160,9 +159,8 @@ def _contradictions(run: Run) -> str | None:
 def _kind(context: Context) -> str | None:
     """The kind of the run, by its logged metrics; None if it logged too little."""
     logged = {c.role.name for c in context.curves if len(c.values) >= MIN_CURVE_POINTS}
-    shown = {c.role.name for c in context.curves}
     if not context.policy_entropy():
         logged.discard("entropy")
     known = (kind for kind, roles in KINDS.items() if logged.intersection(roles))
-    read = any(s.format in ("text", "slurm") for s in context.run.sources) and shown <= {*COUNTERS, *SPEEDS}
+    read = any(s.format in ("text", "slurm") for s in context.run.sources)
     return next(known, "job" if read else None)

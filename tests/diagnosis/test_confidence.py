@@ -402,10 +402,22 @@ def test_doubting_notes_lower_the_probability_of_healthy() -> None:
     assert shown == pytest.approx(confidence.sigmoid(confidence.logit(1 - UNSEEN * 0.2) - 2.0))
 
 
+@pytest.mark.parametrize(
+    ("kind", "training", "most"), [("training", None, 0.88), ("training", "graph", 1.0), ("job", None, 1.0)]
+)
+def test_a_training_of_unknown_kind_is_healthy_with_bounded_confidence(
+    kind: str, training: str | None, most: float
+) -> None:
+    """Nobody knows what such a run should show."""
+    given_ = replace(answers({}, {}), values={"run_kind": kind, "training_kind": training})
+
+    assert healthy(confidence.CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
+
+
 @pytest.mark.parametrize(("kind", "points", "most"), [("training", 10, 0.9), ("training", 1000, 1.0), ("job", 10, 1.0)])
 def test_few_points_bound_the_confidence_of_healthy(kind: str, points: int, most: float) -> None:
     """Ten points give at most 90 %; a job log has no curve to count."""
-    given_ = replace(answers({}, {}), values={"run_kind": kind, "run_longest_metric": points})
+    given_ = replace(answers({}, {}), values={"run_kind": kind, "training_kind": "graph", "run_longest_metric": points})
 
     assert healthy(confidence.CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
 

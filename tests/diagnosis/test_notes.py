@@ -41,6 +41,46 @@ def test_a_note_changes_nothing_in_the_answer(tmp_path):
     assert plain.notes == ()
 
 
+STUCK = {
+    "run_kind": "training", "training_kind": "preference", "run_end": "finished", "train_loss_metric": "loss",
+    "train_loss_points": 40, "train_loss_start_ratio": 1.01, "train_loss_drop_relative": 0.01,
+    "train_loss_drop_error": 0.001, "train_loss_noise_relative": 0.01, "train_loss_divergence_count": 0,
+    "train_loss_drop_z": 14.0, "part_fell": False, "objective_improved": True, "objective_points": 40,
+    "objective_best_z": 14.0, "preference_accuracy_last": 0.9,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("margin", "status", "symptoms"), [(0.026, "healthy", []), (0.001, "cause_unknown", ["stuck-loss"])]
+)
+def test_a_note_excuses_its_symptoms_where_no_cause_is_likely(margin, status, symptoms):
+    """A preference loss that moves little is no fault if most pairs are ranked right, with a margin."""
+    known = load(declared(), [rules_dir()])
+    found = diagnose(known, Features({**STUCK, "preference_margin_last": margin}))
+
+    assert (found.status, [s.id for s in found.symptoms]) == (status, symptoms)
+    assert ("preference-moved-little" in [note.id for note in found.notes]) == (status == "healthy")
+
+
+def test_a_note_excuses_nothing_where_a_cause_is_likely():
+    """A rate of 0 explains a loss that stands still."""
+    known = load(declared(), [rules_dir()])
+    found = diagnose(
+        known, Features({**STUCK, "train_loss_drop_relative": 0.005, "preference_margin_last": 0.026, "lr_peak": 0.0})
+    )
+
+    assert (found.status, found.causes[0].id) == ("diagnosis_complete", "lr-too-low")
+    assert "preference-moved-little" in [note.id for note in found.notes]
+
+
+def test_an_unknown_symptom_in_excuses_is_reported(tmp_path):
+    """The note is left out."""
+    known = own(tmp_path, HOT.replace("  change:", "  excuses: [stuck-los]\n  change:"))
+
+    assert [p.partition(": ")[2] for p in known.problems] == ["excuses names 'stuck-los'; did you mean 'stuck-loss'?"]
+    assert "hot" not in known.notes
+
+
 @pytest.mark.parametrize("mean", [90.0, None])
 def test_a_note_is_not_shown_if_the_answer_is_no_or_not_known(tmp_path, mean):
     """Not known is no yes."""

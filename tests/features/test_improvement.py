@@ -40,9 +40,29 @@ def test_too_few_values(features_of: FeaturesOf) -> None:
     assert found["objective_points"] == 3
 
 
+@pytest.mark.parametrize(
+    ("metric", "values", "steady"),
+    [
+        ("train_loss", [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], True),
+        ("train_loss", [6.0, 5.0, 4.0, 2.0, 3.0, 1.0], False),
+        ("val_acc", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], True),
+        ("val_acc", [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], False),
+        ("train_loss", [5.0, 4.0, 3.0, 2.0, 1.0], False),  # chance orders five values too often
+        ("train_loss", [40.0 - n for n in range(30)], False),  # enough for a standard error
+    ],
+)
+def test_few_values_improve_one_by_one(features_of: FeaturesOf, metric: str, values: list[float], steady: bool) -> None:
+    """In the direction that is better."""
+    assert features_of({metric: values}).values["objective_steady"] is steady
+
+
 def test_a_run_without_objectives_has_no_values(context_of: Callable[..., Context]) -> None:
     """A learning rate is no objective."""
-    assert improvement.compute(context_of({"lr": [1.0] * 20})) == {}
+    assert improvement.compute(context_of({"lr": [1.0] * 20})) == {
+        "objective_known": False,
+        "objective_steady": False,
+    }
+    assert improvement.compute(context_of({"reward": [1.0, 2.0]}))["objective_known"] is True
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,24 @@ def test_the_best_reward_is_the_highest_that_was_logged(features_of: FeaturesOf)
     assert (row["reward_best"], row["reward_best_step"], row["reward_last"]) == (9.0, 2, 2.5)
 
 
+@pytest.mark.parametrize(
+    ("rewards", "share"),
+    [
+        ([k % 5 / 100 for k in range(58)] + [0.02] * 6, 0.02),  # of a hundred episodes each
+        ([1 / n for n in range(40, 101)], 0.01),  # of more and more episodes
+        ([0.0123 * (k % 3) for k in range(60)], None),
+        ([0.01 * (k % 3) for k in range(40)], None),  # too few
+        ([0.01 * k for k in range(120)], None),  # above 1
+        ([0.0] * 60, None),
+    ],
+)
+def test_a_reward_that_counts_successful_episodes(
+    features_of: FeaturesOf, rewards: list[float], share: float | None
+) -> None:
+    """Every value is a share of at most a hundred."""
+    assert features_of({"reward": rewards}).values.get("reward_success_share") == share
+
+
 def test_gain_of_a_reward_in_standard_errors(features_of: FeaturesOf) -> None:
     """A rising reward gains many standard errors, a noisy one none."""
     rng = np.random.default_rng(1)

@@ -11,6 +11,7 @@ import pytest
 from loganalyst.features import run as run_features
 from loganalyst.features.context import Context
 from loganalyst.model import Features, Run, RunStatus, Source, table
+from loganalyst.pipeline import diagnose_paths
 from loganalyst.sources.ingest import ingest
 from tests.blame.blame_cases import DONE, OOM, steps, trace
 
@@ -24,6 +25,7 @@ STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{}
     [
         ({"loss": DECAY}, "training"),
         ({"loss": DECAY[:3]}, None),
+        ({"train_accuracy": DECAY}, "training"),
         ({"val_acc": DECAY}, "evaluation"),
         ({"loss": DECAY, "episode_reward": DECAY}, "reinforcement"),
         ({"d_loss": DECAY, "g_loss": DECAY}, "adversarial"),
@@ -144,3 +146,13 @@ def test_the_remaining_time_shows_the_plan(
     values = features_of({name: x.tolist() for name, x in logged.items()}).values
 
     assert (values["run_planned_steps"], values["run_end"]) == (planned, end)
+
+
+@pytest.mark.parametrize(("end", "status"), [("Job completed successfully", "healthy"), ("", "insufficient_data")])
+def test_a_log_with_few_values_is_that_of_a_job(tmp_path: Path, end: str, status: str) -> None:
+    """Its end decides: two losses are no curve."""
+    (tmp_path / "job.out").write_text(f"epoch 0 loss 2.31\nepoch 1 loss 1.90\n{end}\n")
+    [found] = diagnose_paths([tmp_path / "job.out"])
+
+    assert (found.features.values["run_kind"], found.status) == ("job", status)
+    assert found.confidence <= 0.8
