@@ -71,7 +71,8 @@ class Catalogue:
     @cached_property
     def questions(self) -> tuple[Ask, ...]:
         """Every question of symptoms, notes, rules and evidence, each text once."""
-        asks = [symptom.ask for symptom in self.symptoms.values()] + [note.ask for note in self.notes.values()]
+        asks = [ask for symptom in self.symptoms.values() for ask in (symptom.ask, symptom.if_reported) if ask]
+        asks += [note.ask for note in self.notes.values()]
         for rule in self.rules.values():
             asks += [rule.applies_when] if rule.applies_when else []
             asks += [item.ask for item in rule.evidence]
@@ -231,7 +232,13 @@ class _Load(Entries):
                     yield RuleError(where, f"weights name {name!r}", hint)
 
     def unknown_causes(self, path: Path) -> Iterator[RuleError]:
-        """Unknown rules in `perhaps` of a file's notes. Such a note is left out."""
+        """Unknown rules in `perhaps`, and unknown symptoms in `unless_seen`, of a file's notes. Such a note is left out."""
+        for id_, name in [(id_, note.unless_seen) for id_, note in self.notes.items() if note.unless_seen]:
+            if name not in self.symptoms:
+                where = self.files[path].where(id_, "unless_seen")
+                hint = nearest(name, self.symptoms) or "the id of a symptom is needed"
+                yield RuleError(where, f"unless_seen names {name!r}", hint)
+                self.notes.pop(id_, None)
         for id_, name in [(id_, name) for id_, note in self.notes.items() for name in note.perhaps]:
             if name not in self.ids:
                 where = self.files[path].where(id_, "perhaps")

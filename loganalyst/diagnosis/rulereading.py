@@ -113,6 +113,7 @@ class _Symptom(Shape, frozen=True):
     metric: Text = ""
     core: tuple[Text, ...] = ()
     told: tuple[Text, ...] = ()
+    if_reported: Text = ""
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 
@@ -132,6 +133,7 @@ class _Note(Shape, frozen=True):
     doubt: Annotated[float, needed(f"a number from 0 to {MAX_WEIGHT:g} is needed", ge=0, le=MAX_WEIGHT)] = 0.0
     perhaps: tuple[Text, ...] = ()
     blind: bool = False
+    unless_seen: Text = ""
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 
@@ -333,6 +335,7 @@ def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
         metric=reader.feature((id_, "metric"), found.metric, text=True),
         core=reader.once((id_, "core"), found.core),
         told=reader.once((id_, "told"), found.told),
+        if_reported=reader.ask((id_, "if_reported"), found.if_reported) if found.if_reported else None,
         kinds=found.kinds,
         excluded_kinds=found.excluded_kinds,
         origin=origin(reader.file.path) or OURS,
