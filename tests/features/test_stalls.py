@@ -251,4 +251,7 @@ class TestRankLogs:
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Rows without times have no pauses."""
-    assert stalls.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"end_is_regular": False, "end_by_time_limit": False}
+    assert stalls.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {
+        "end_is_regular": False,
+        "end_by_time_limit": False,
+    }
