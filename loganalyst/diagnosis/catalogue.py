@@ -232,7 +232,7 @@ class _Load(Entries):
                     yield RuleError(where, f"weights name {name!r}", hint)
 
     def unknown_causes(self, path: Path) -> Iterator[RuleError]:
-        """Unknown rules in `perhaps`, and unknown symptoms in `unless_seen`, of a file's notes. Such a note is left out."""
+        """Unknown rules in `perhaps`, and symptoms in `unless_seen`, of a file's notes. Such a note is left out."""
         for id_, name in [(id_, note.unless_seen) for id_, note in self.notes.items() if note.unless_seen]:
             if name not in self.symptoms:
                 where = self.files[path].where(id_, "unless_seen")
