@@ -33,11 +33,14 @@ class _Pattern:
     any: str
     none: str
     only: frozenset[str] | None
+    without: frozenset[str]
     held_out: frozenset[str] | None
 
     def reason(self, name: str) -> str | None:
         """Why the normalised `name` fits this role, or None."""
         if self.held_out is not None and self.held_out.isdisjoint(name.split("_")):
+            return None
+        if not self.without.isdisjoint(name.split("_")):
             return None
         if self.only is not None and not all(map(str.isdigit, {*name.split("_")} - self.only)):
             return None
@@ -65,15 +68,20 @@ _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")  # "critic's loss"
 _VAGUE_ROLES = {"other", "loss_component", "val_loss_component"}
+_ONE_MINUS = re.compile(r"(?<![a-z0-9])1 ?- ?(?=[a-z])")  # "1-acc", "val/1 - ssim", not "layer1-acc"
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "valLoss"
 
 
 @lru_cache(1 << 16)  # the same names come several times
 def normalise(name: str) -> str:
     """Lower-case words joined by `_`, in English if `rules/roles.yaml` knows them. Other characters than letters and
-    digits separate words; a possessive `'s` is dropped.
+    digits separate words; a possessive `'s` is dropped. One minus a score is an error.
+
+    >>> normalise("Val/Loss"), normalise("test/1-SSIM")
+    ('val_loss', 'test_error_of_ssim')
     """
-    return "_".join(map(_english, _WORD.findall(_POSSESSIVE.sub("", name.lower()))))
+    lower = _ONE_MINUS.sub("error of ", _POSSESSIVE.sub("", name.lower()))
+    return "_".join(map(_english, _WORD.findall(lower)))
 
 
 @lru_cache(1 << 16)  # few words make many names
@@ -109,6 +117,7 @@ def _pattern(role: Role, entry: Entry, words: Mapping[str, frozenset[str]]) -> _
         "|".join(entry.any),
         "|".join(entry.none),
         frozenset().union(*(words[w] for w in entry.only)) if entry.only else None,
+        words[entry.without] if entry.without else frozenset(),
         words[entry.held_out] if entry.held_out else None,
     )
 

@@ -12,6 +12,7 @@ from loganalyst.curves.roles import MEASURE_WORDS, measure, normalise
 from loganalyst.model import Curve
 
 LOSSES = ("train_loss", "val_loss", "loss_component", "val_loss_component")
+TIMES = ("step_time", "data_time")
 ACCURACY_OF = {"train_loss": "train_accuracy", "val_loss": "val_accuracy"}
 NEVER_NEGATIVE = MEASURE_WORDS - {"nll"}  # a density above 1 makes a negative log-likelihood
 MAX_SAMPLED = 64  # points of a curve that are looked at, evenly spaced
@@ -19,6 +20,8 @@ MAX_OUTSIDE = 0.1  # share of values outside the range that glitches of a log ma
 MIN_PER_CENT = 10.0  # last value from which a rising metric between 0 and 100 is no loss
 MIN_COUNT = 2.0  # median of whole numbers from which they are counts; 0 and 1 may be rounded losses
 MIN_COUNTS = 3  # different whole numbers that make a count
+MIN_CLOCK_POINTS = 10  # so many growing times in a row are no chance
+MIN_RUNNING_SHARE = 0.95  # of the rows that a clock must grow at; it begins anew at a restart
 ROUNDING = 1e-6  # share of a limit by which a value may exceed it
 
 
@@ -34,7 +37,17 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
         for metric, (role, why) in changed.items()
         if why
     }
-    return contradicted | dict(_negative_measures(found, claims)) | dict(_rising_splits(found, claims))
+    corrected = (_negative_measures, _rising_splits, _running_clocks)
+    return contradicted | {metric: to for changed in corrected for metric, to in changed(found, claims)}
+
+
+def _running_clocks(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Times of a step that grow from row to row, as a clock that runs since the start does."""
+    for curve in (c for c in found if claims[c.metric].role.name in TIMES):
+        values = curve.values[np.isfinite(curve.values)]
+        if values.size >= MIN_CLOCK_POINTS and np.mean(np.diff(values) > 0) >= MIN_RUNNING_SHARE:
+            why = f"{claims[curve.metric].why}, but it grows from row to row"
+            yield curve.metric, claim("wall_time", why, role_file().certainty.named)
 
 
 def _rising_splits(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

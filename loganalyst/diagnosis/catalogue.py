@@ -71,7 +71,8 @@ class Catalogue:
     @cached_property
     def questions(self) -> tuple[Ask, ...]:
         """Every question of symptoms, notes, rules and evidence, each text once."""
-        asks = [symptom.ask for symptom in self.symptoms.values()] + [note.ask for note in self.notes.values()]
+        asks = [ask for symptom in self.symptoms.values() for ask in (symptom.ask, symptom.if_reported) if ask]
+        asks += [note.ask for note in self.notes.values()]
         for rule in self.rules.values():
             asks += [rule.applies_when] if rule.applies_when else []
             asks += [item.ask for item in rule.evidence]
@@ -231,15 +232,20 @@ class _Load(Entries):
                     yield RuleError(where, f"weights name {name!r}", hint)
 
     def unknown_names(self, path: Path) -> Iterator[RuleError]:
-        """Unknown rules in `perhaps`, and symptoms in `excuses`, of a file's notes. Such a note is left out."""
-        kinds = (("perhaps", "rule", set(self.ids)), ("excuses", "symptom", set(self.symptoms)))
-        for key, kind, known in kinds:
-            for id_, name in [(id_, name) for id_, note in self.notes.items() for name in getattr(note, key)]:
+        """Unknown rules in `perhaps`, and symptoms in `excuses` and `unless_seen`. Such a note is left out."""
+        symptoms, rules = ("symptom", set(self.symptoms)), ("rule", set(self.ids))
+        for key, (kind, known) in {"perhaps": rules, "excuses": symptoms, "unless_seen": symptoms}.items():
+            for id_, name in [(id_, name) for id_, note in self.notes.items() for name in _names(getattr(note, key))]:
                 if name not in known:
                     where = self.files[path].where(id_, key)
                     hint = nearest(name, known) or f"the id of a {kind} is needed"
                     yield RuleError(where, f"{key} names {name!r}", hint)
                     self.notes.pop(id_, None)
+
+
+def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The names in a field that holds one, none or several."""
+    return value if isinstance(value, tuple) else (value,) if value else ()
 
 
 def rule_files(folder: Path) -> list[Path]:

@@ -4,7 +4,7 @@ An answer is True, False or None (not known). The answers of a run do not depend
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import polars as pl
@@ -26,7 +26,8 @@ class Answers:
     """The answers of one run. `items` holds the answers to each rule's evidence, in the rule's order.
 
     `conditions` are the answers to the conditions of fixes, by their texts. `usual` are items that do not count,
-    because healthy runs have such values (`healthyrange.usual`).
+    because healthy runs have such values (`healthyrange.usual`). `if_reported` are the answers for those symptoms that
+    are asked otherwise if the user reports them.
     """
 
     values: Mapping[str, FeatureValue]
@@ -37,6 +38,12 @@ class Answers:
     notes: Mapping[str, Answer] = field(default_factory=dict)
     conditions: Mapping[str, Answer] = field(default_factory=dict)
     usual: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    if_reported: Mapping[str, Answer] = field(default_factory=dict)
+
+    def with_reported(self, ids: Iterable[str]) -> "Answers":
+        """The same answers for a user who reports the symptoms `ids`."""
+        reported = {id_: self.if_reported[id_] for id_ in ids if id_ in self.if_reported}
+        return replace(self, symptoms={**self.symptoms, **reported}) if reported else self
 
     def missing(self, asks: Iterable[Ask]) -> tuple[str, ...]:
         """The unknown features of these questions, each once."""
@@ -121,6 +128,11 @@ def _answers(
         notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
         conditions={ask.text: row[ask.text] for ask in catalogue.conditions},
         usual=usual,
+        if_reported={
+            id_: not foreign(s, values) and row[s.if_reported.text]
+            for id_, s in catalogue.symptoms.items()
+            if s.if_reported
+        },
     )
 
 

@@ -79,6 +79,7 @@ def _judgement(
     measured: confidence.Measured | None = None,
 ) -> Judgement:
     complaints = understood(texts, catalogue.symptoms)
+    answers = answers.with_reported(id_ for complaint in complaints for id_ in complaint.symptoms)
     judged = confidence.judge(catalogue, answers, steering(complaints, answers), measured)
     harmless = {s: j.confidence for j in judged.values() if j.rule.benign and j.verdict == "likely" for s in j.seen}
     seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
@@ -131,7 +132,7 @@ def _decide(
 
 def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
     """The notes that hold for the run. They do not change the answer."""
-    holding = (note for note in catalogue.notes.values() if answers.notes[note.id])
+    holding = (n for n in catalogue.notes.values() if answers.notes[n.id] and not answers.symptoms.get(n.unless_seen))
     return tuple(
         Note(
             id=note.id,

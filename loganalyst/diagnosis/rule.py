@@ -36,7 +36,8 @@ class SymptomRule:
     """A visible symptom. `at` names the feature of its step, `metric` the text feature of its metric.
 
     `core` are the kinds of run (feature `run_kind`) that should show it; if such a run cannot, "healthy" is less sure.
-    `told` are phrases that people use for it. `origin` is OURS, or the file of a user's own symptom.
+    `told` are phrases that people use for it. `if_reported` is the question instead of `ask` if the user reports it.
+    `origin` is OURS, or the file of a user's own symptom.
     """
 
     id: str
@@ -47,6 +48,7 @@ class SymptomRule:
     metric: str | None = None
     core: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    if_reported: Ask | None = None
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
     origin: str = OURS
@@ -205,6 +207,7 @@ class NoteRule:
     `doubt` is the log-odds that it takes from "healthy"; `perhaps` are rules whose causes may look the same. If a
     `blind` note is shown, nothing in the input could show health: without a symptom the run has "insufficient_data".
     The symptoms in `excuses` are no fault while no cause is likely.
+    The note is left out where the symptom `unless_seen`, which says the same, is seen.
     """
 
     id: str
@@ -218,6 +221,7 @@ class NoteRule:
     perhaps: tuple[str, ...] = ()
     blind: bool = False
     excuses: tuple[str, ...] = ()
+    unless_seen: str = ""
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 

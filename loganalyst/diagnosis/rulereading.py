@@ -113,6 +113,7 @@ class _Symptom(Shape, frozen=True):
     metric: Text = ""
     core: tuple[Text, ...] = ()
     told: tuple[Text, ...] = ()
+    if_reported: Text = ""
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 
@@ -133,6 +134,7 @@ class _Note(Shape, frozen=True):
     perhaps: tuple[Text, ...] = ()
     blind: bool = False
     excuses: tuple[Text, ...] = ()
+    unless_seen: Text = ""
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 
@@ -335,6 +337,7 @@ def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
         metric=reader.feature((id_, "metric"), found.metric, text=True),
         core=reader.once((id_, "core"), found.core),
         told=reader.once((id_, "told"), found.told),
+        if_reported=reader.ask((id_, "if_reported"), found.if_reported) if found.if_reported else None,
         kinds=found.kinds,
         excluded_kinds=found.excluded_kinds,
         origin=origin(reader.file.path) or OURS,

@@ -23,6 +23,7 @@ from loganalyst.signals import Convergence, Gap, Schedule, Shape
 from loganalyst.thresholds import feature_limit, verdict_limit
 
 MIN_TAIL_POINTS = 5  # values of the last tenth that have a level
+MIN_RATINGS = 10  # values of a skill rating that show whether it rose
 MAX_RANKED_VALUES = 200  # values that Kendall's tau compares pair by pair; of longer series every k-th is taken
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
@@ -151,10 +152,11 @@ class Context:
 
     def main_reward(self) -> Curve | None:
         """The reward that stands for the run: one that is a mean before others, then the longest. Without a reward, the
-        success rate.
+        success rate. In self-play it is the rating: against an equal opponent, a better policy gets no higher reward.
         """
         means = ("mean", "avg", "average", "cumulative")
-        curves = self.with_role("reward") or self.with_role("success_rate")
+        ratings = [c for c in self.with_role("skill_rating") if len(c.values) >= MIN_RATINGS]
+        curves = ratings or self.with_role("reward") or self.with_role("success_rate")
         return max(curves, key=lambda c: (any(w in c.metric.lower() for w in means), len(c.values)), default=None)
 
     def random_actions(self) -> Curve | None:

@@ -22,6 +22,7 @@ FEATURES = (
     Feature("stall_ratio", "float", "", "length of the longest stall divided by the length expected there", NEEDS),
     Feature("stall_share", "float", "share", "share of the logged time spent in stalls", NEEDS),
     Feature("end_is_regular", "bool", "", "a log, a tracker or the scheduler states that the run finished or stopped on purpose", "run"),
+    Feature("end_by_time_limit", "bool", "", "a log, a tracker or the scheduler states that the time limit ended the run", "run"),
     Feature("log_ends_mid_line", "bool", "", "the last line of the job log is incomplete and no progress bar", "the job log"),
     Feature("log_cut_text", "text", "", "end of the incomplete line", "the job log"),
     Feature("log_cut_at_buffer", "bool", "", "the log ends at the end of an output buffer (a multiple of 4,096 bytes), so what followed was never written", "the job log"),
@@ -41,6 +42,7 @@ def compute(context: Context) -> Computed:
     """All of FEATURES; those of the times only if the rows have times."""
     end: Computed = {
         "end_is_regular": context.run.status in ("finished", "stopped_early"),
+        "end_by_time_limit": context.run.status == "timeout",
         **_ending(context.run),
         **_first_silent(context.run),
     }

@@ -26,6 +26,7 @@ FEATURES = (
     Feature("data_time_first_share", "float", "share", "data time as a share of the step time, in the first half of the run", "data time and step time"),
 )  # fmt: skip
 MIN_READINGS = 20  # readings for medians of tenths
+LEARNING = ("train_loss", "rl_loss", "policy_loss", "value_loss")  # roles of metrics that begin when learning begins
 BRIEF_RUN = timedelta(minutes=1)  # a shorter run consists of its start only
 TENTHS = 10
 
@@ -36,12 +37,15 @@ def compute(context: Context) -> Computed:
 
 
 def _speed(context: Context) -> Computed:
-    """Speed by tenths of the run, without the first readings, which contain compilation and warm-up."""
+    """Speed by tenths of the run, without the first readings, which contain compilation and warm-up, and without those
+    before learning began, such as the random actions that fill a replay buffer.
+    """
     found = _readings(context)
     if found is None or _is_brief(context):
         return {}
     curve, name, at, speed = found
-    at, speed = at[speed.size // 10 :], speed[speed.size // 10 :]
+    skipped = max(speed.size // 10, int(np.sum(curve.steps[at] <= _learning_step(context))))
+    at, speed = at[skipped:], speed[skipped:]
     if speed.size < MIN_READINGS:
         return {}
     parts = np.array_split(speed, TENTHS)
@@ -62,6 +66,11 @@ def _speed(context: Context) -> Computed:
         "throughput_noise": median(np.array(spread)),
     }
     return out | _drop(curve, at, speed, best * speed.size // TENTHS)
+
+
+def _learning_step(context: Context) -> int:
+    """The first step with a loss, or -1."""
+    return min((int(c.steps[0]) for c in context.with_role(*LEARNING) if c.steps.size), default=-1)
 
 
 def _is_brief(context: Context) -> bool:
@@ -94,12 +103,25 @@ def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[
             at = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))
             if at.size >= MIN_READINGS:
                 return curve, curve.metric, at, curve.values[at] ** power
+    for curve in context.with_role("average_throughput"):
+        at, speed = _between_readings(curve)
+        if at.size >= MIN_READINGS:
+            return curve, curve.metric, at, speed
     found = pauses(context.curves, np.array([]))
     if found is None:
         return None
     steps = found.curve.steps[found.ends] - found.curve.steps[np.maximum(found.ends - 1, 0)]
     some = steps > 0
     return found.curve, "steps per second", found.ends[some], steps[some] / found.seconds[some]
+
+
+def _between_readings(curve: Curve) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Positions, and the speeds since the reading before, of averages since the start of a session."""
+    known = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))
+    steps = curve.steps[known].astype(float)
+    seconds = np.diff(steps / curve.values[known])
+    some = (np.diff(steps) > 0) & (seconds > 0) & (np.diff(curve.sessions[known]) == 0)
+    return known[1:][some], np.diff(steps)[some] / seconds[some]
 
 
 def _data(context: Context) -> Computed:

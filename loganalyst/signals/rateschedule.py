@@ -155,10 +155,13 @@ def _first_where(u: Array, at: int, holds: Callable[[Array], NDArray[np.bool_]])
 
 
 def _exhausted(t: Array, u: Array) -> int | None:
-    """First step of the final stretch below a thousandth of the peak, if a tenth of the run remains."""
+    """First step of the final stretch below a thousandth of the peak, if a tenth of the run remains. Steps that go back
+    come from two counters; rows count then.
+    """
     live = np.flatnonzero(u >= EXHAUSTED_SHARE)
     first = int(live[-1]) + 1
-    if first >= u.size or t[-1] - t[first] < MIN_REMAINING * _span(t):
+    place = np.arange(t.size) if (np.diff(t) < 0).any() else t
+    if first >= u.size or place[-1] - place[first] < MIN_REMAINING * _span(place):
         return None
     return int(t[first])
 

@@ -243,3 +243,29 @@ def test_roles_are_assigned_file_by_file() -> None:
     ]
     assigned = assign(["a::x", "b::x", "b::y"], {"x": "val_loss", "b::y": "reward"})
     assert [role.name for role, _ in assigned.values()] == ["val_loss", "val_loss", "reward"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "role"),
+    [
+        ("test-3px-error-r2", "val_loss_component"),  # the error of a second refinement
+        ("val_error_top1", "val_error_rate"),
+        ("val/token_error_accuracy", "val_loss_component"),
+        ("val/1-acc", "val_loss_component"),
+        ("val/layer1-acc", "val_accuracy"),
+        ("1-acc", "other"),
+        ("auc_error", "other"),
+        ("val_r2_err", "other"),
+        ("recall_error", "other"),
+        ("train/reward_error", "other"),
+        ("nll_acc_gap", "other"),
+        ("accuracy_drop", "other"),
+        ("val_auc_loss", "val_loss_component"),
+        ("accuracy_loss", "loss_component"),
+        ("loss_score", "loss_component"),
+        ("val_r2", "val_score"),
+        ("val_wer", "val_error_rate"),
+    ],
+)
+def test_an_error_of_a_score_is_no_score(metric: str, role: str) -> None:
+    assert assign(["train_loss", metric])[metric][0].name == role

@@ -84,3 +84,17 @@ def test_rising_shares_of_nameless_measures(factor: float, roles: tuple[str, str
 @pytest.mark.parametrize("name", ["full_loss_num", "loss_scaling_factor", "l2_norm"])
 def test_names_of_other_numbers(name: str) -> None:
     assert judged(name, FALLING, train_loss=FALLING) == "other"
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        ([float(n) for n in range(20)], "wall_time"),
+        ([float(n % 10) for n in range(40)], "step_time"),  # too many restarts
+        ([float(n % 30) for n in range(60)], "wall_time"),  # one restart
+        ([1.0 + n % 2 for n in range(20)], "step_time"),
+        ([float(n) for n in range(5)], "step_time"),
+    ],
+)
+def test_a_clock_is_no_step_time(values: list[float], role: str) -> None:
+    assert judged("time", values) == role

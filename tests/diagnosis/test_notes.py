@@ -87,9 +87,20 @@ def test_a_note_is_not_shown_if_the_answer_is_no_or_not_known(tmp_path, mean):
     assert diagnose(own(tmp_path, HOT), Features({"gpu_util_mean": mean})).notes == ()
 
 
+@pytest.mark.parametrize(("end", "notes"), [(True, []), (False, ["paused"])])
+def test_a_note_is_left_out_where_its_symptom_is_seen(end, notes):
+    """`unless_seen` names the symptom that says the same."""
+    values = {"stall_count": 1, "stall_s": 3600.0, "stall_ratio": 360.0, "stall_share": 0.4, "stall_step": 800}
+    found = diagnose(load(declared(), [rules_dir()]), Features({**values, "end_by_time_limit": end}))
+
+    assert [note.id for note in found.notes] == notes
+    assert ("stalled" in {symptom.id for symptom in found.symptoms}) is end
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
+        (("  change:", "  unless_seen: slow-donw\n  change:"), "did you mean 'slow-down'?"),
         (("gpu_util_mean > 90", "gpu_util_maen > 90"), "gpu_util_maen"),
         (("  change: open a window\n", ""), "change"),
         (("shown: true", "shown: maybe"), "true or false is needed"),

@@ -157,6 +157,16 @@ def test_reported_numbers_are_compared_with_the_logs(text: str, values: dict[str
     assert one(text, values).answer.endswith(f"; {said}")
 
 
+@pytest.mark.parametrize(("texts", "seen"), [(["stalls"], True), ([], False)])
+def test_a_reported_symptom_may_be_asked_otherwise(texts: list[str], seen: bool) -> None:
+    """A pause alone is no fault; for a user who reports it, it is (`if_reported`)."""
+    values = {"stall_count": 1, "stall_s": 3600.0, "stall_ratio": 360.0, "stall_share": 0.4, "end_by_time_limit": False}
+    found = diagnose(pipeline.catalogue(), Features(values), texts)
+
+    assert ("stalled" in {symptom.id for symptom in found.symptoms}) is seen
+    assert [told.verdict for told in found.told] == ["confirmed"] * len(texts)
+
+
 def test_contradicted_symptoms_do_not_steer() -> None:
     """A symptom that was looked for and not seen raises no cause."""
     told = understood(["loss is NaN", "gradients blow up", "spikes"], KNOWN)

@@ -178,3 +178,13 @@ def test_the_kind_of_training_of_a_document_stays(context_of: Callable[..., Cont
 
     assert found is not None
     assert (found.kind, found.probability, found.sure) == ("speech", 0.9, True)
+
+
+@pytest.mark.parametrize(("ratings", "main"), [(10, "Self-play/ELO"), (9, "Environment/Cumulative Reward")])
+def test_the_rating_is_the_reward_of_self_play(ratings: int, main: str, context_of: Callable[..., Context]) -> None:
+    found = context_of(
+        {"Environment/Cumulative Reward": [0.0, 0.5] * 20, "Self-play/ELO": [1200.0 + n for n in range(ratings)]}
+    )
+    reward = found.main_reward()
+    assert reward is not None
+    assert reward.metric == main

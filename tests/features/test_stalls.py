@@ -67,8 +67,16 @@ class TestStalls:
             "stall_count": 1, "stall_step": 250, "stall_s": 3610.0, "stall_ratio": 361.0,
             "stall_share": pytest.approx(3610 / (399 * 10 + 3600)),
         }  # fmt: skip
-        assert causes(found) == ["stalled"]
-        assert (found.causes[0].onset_step, found.causes[0].file) == (250, "log.csv")
+        assert (causes(found), [note.id for note in found.notes if note.id == "paused"]) == ([], ["paused"])
+
+    def test_a_pause_in_a_run_that_ran_out_of_time(self):
+        """Then it is a cause."""
+        found = diagnosed(logged(clock({250: 3600.0})), status="timeout")
+
+        assert "stalled" in causes(found)
+        stalled = next(cause for cause in found.causes if cause.id == "stalled")
+        assert (stalled.onset_step, stalled.file) == (250, "log.csv")
+        assert "paused" not in {note.id for note in found.notes}
 
     def test_every_stall_is_counted(self):
         """Three at irregular places; the longest is reported."""
@@ -243,4 +251,7 @@ class TestRankLogs:
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Rows without times have no pauses."""
-    assert stalls.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"end_is_regular": False}
+    assert stalls.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {
+        "end_is_regular": False,
+        "end_by_time_limit": False,
+    }

@@ -88,7 +88,41 @@ class TestThroughput:
         assert seen["throughput_metric"] == "steps per second"
         assert seen["throughput_last_share"] == pytest.approx(13 / 29, abs=0.02)
         assert seen["throughput_drop_share"] > 0.8
+        assert causes(found) == []
+        assert "became-slower" in {note.id for note in found.notes}
+
+    def test_a_drift_by_the_clock_that_the_user_reports(self):
+        """Then it is a cause."""
+        run = Run(points=logged(np.cumsum(np.linspace(10, 30, 1000))), sources=(Source("log.csv", "csv", 1),))
+        found = loganalyst.diagnose(run, symptoms=["gets slower"])
+
         assert causes(found) == ["throughput-drop"]
+        assert "became-slower" not in {note.id for note in found.notes}
+
+    def test_averages_since_the_start(self):
+        """Stable-Baselines3 logs the mean speed so far: 67 % at the end, after a second half at half the speed."""
+        steps = np.arange(1, 401)
+        seconds = np.cumsum(np.where(steps <= 200, 1.0, 2.0))
+        values = {
+            "rollout/ep_rew_mean": np.log(steps),
+            "rollout/ep_len_mean": np.full(400, 9.0),
+            "time/fps": 100 * steps / seconds,
+        }
+        seen = values_with(diagnosed(*(logged(seconds, *pair, every=100) for pair in values.items())), "throughput_")
+
+        assert seen["throughput_metric"] == "time/fps"
+        assert seen["throughput_best"] == pytest.approx(100.0)
+        assert seen["throughput_last_share"] == pytest.approx(0.5)
+        assert abs(seen["throughput_drop_step"] - 20_100) <= 1_800  # half a tenth
+
+    def test_actions_before_learning_begins(self):
+        """A buffer is filled ten times as fast as the policy learns."""
+        speed = np.where(np.arange(400) < 200, 1000.0, 100.0)
+        loss = logged(10.0 * np.arange(400), "train/loss").filter(pl.col("step") > 200)
+        found = diagnosed(logged(10.0 * np.arange(400), "tokens_per_sec", speed), loss)
+
+        assert values_with(found, "throughput_last_share")["throughput_last_share"] == pytest.approx(1.0)
+        assert values_with(found, "throughput_points")["throughput_points"] == 199
 
     @pytest.mark.parametrize(("seconds", "known"), [(50.0, False), (70.0, True)])
     def test_a_run_of_less_than_a_minute(self, seconds, known):
@@ -114,14 +148,18 @@ class TestThroughput:
 
         assert values_with(found, "throughput_last_share") == {"throughput_last_share": pytest.approx(1.0)}
 
-    @pytest.mark.parametrize(("share", "cause"), [(0.7, ["data-loading"]), (0.1, [])])
-    def test_waiting_for_data(self, share, cause):
-        """The data time relative to the step time."""
+    @pytest.mark.parametrize(
+        ("share", "mfu", "cause"),
+        [(0.7, 8.0, ["data-loading"]), (0.7, 0.08, ["data-loading"]), (0.7, 45.0, []), (0.7, None, []), (0.1, 8.0, [])],
+    )
+    def test_waiting_for_data(self, share, mfu, cause):
+        """The data time relative to the step time. It is a cause if the device is seen to be idle."""
         times = 10.0 * np.arange(200)
         found = diagnosed(
             logged(times),
             logged(times, "step_time", np.full(200, 2.0)),
             logged(times, "data_time", np.full(200, 2.0 * share)),
+            *([] if mfu is None else [logged(times, "mfu", np.full(200, mfu))]),
         )
 
         assert values_with(found, "data_time") == {

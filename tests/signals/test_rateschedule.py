@@ -101,6 +101,15 @@ def test_exhausted_needs_a_tenth_of_the_run():
     assert schedule(T, 1 - T / 1000).exhausted_step is None
 
 
+def test_steps_of_two_counters_are_no_measure_of_what_remains():
+    """The last two of 22 rows have no rate; one of them has a step of the other counter."""
+    steps = [1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3, 13, 14, 15, 16, 4, 17, 18, 19, 20, 5, 20]
+    rates = np.repeat([3.0, 2.25, 1.5, 0.75, 0.0], [5, 5, 5, 5, 2])
+
+    assert schedule(steps, rates).exhausted_step is None
+    assert schedule(np.arange(22), np.repeat([3.0, 0.0], [15, 7])).exhausted_step == 15
+
+
 def test_nothing_usable_is_unknown():
     """No finite point: all unknown. One point: a level, no kind."""
     assert Schedule() == schedule([], []) == schedule([1], [np.nan])

@@ -218,11 +218,11 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
 
     # --- reinforcement learning
     ("sb3", [], [],
-     {"rollout/ep_rew_mean": "reward", "rollout/ep_len_mean": "episode_length", "time/fps": "throughput",
+     {"rollout/ep_rew_mean": "reward", "rollout/ep_len_mean": "episode_length", "time/fps": "average_throughput",
       "time/total_timesteps": "step", "train/approx_kl": "approx_kl", "train/value_loss": "value_loss",
       "train/loss": "rl_loss"}),
     ("cleanrl", [], [],
-     {"charts/episodic_return": "reward", "charts/episodic_length": "episode_length", "charts/SPS": "throughput",
+     {"charts/episodic_return": "reward", "charts/episodic_length": "episode_length", "charts/SPS": "average_throughput",
       "charts/epsilon": "exploration", "losses/td_loss": "value_loss", "losses/q_values": "value_estimate"}),
     ("ml-agents", [], [],
      {"Environment/Cumulative Reward": "reward", "Environment/Episode Length": "episode_length",
