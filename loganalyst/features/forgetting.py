@@ -6,7 +6,7 @@ from loganalyst.features.context import Computed, Context, last_level, ratio, wi
 from loganalyst.features.validation import other_fall, share
 from loganalyst.model import Curve, Feature
 
-ROLE, LOSS = "val_accuracy", "val_loss"
+ROLE, UNNAMED_ROLE, LOSS = "val_accuracy", "train_accuracy", "val_loss"
 MIN_POINTS = 6  # finite values of each accuracy or loss
 
 FEATURES = (
@@ -31,7 +31,9 @@ def compute(context: Context) -> Computed:
 
 
 def _accuracies(context: Context) -> Computed:
-    curves = [c for c in context.with_role(ROLE) if np.isfinite(c.values).sum() >= MIN_POINTS]
+    curves = _long(context, ROLE)
+    if len(curves) < 2:  # accuracies of several tasks need not say that they are held out: `acc_task_a`, `acc_task_b`
+        curves = _long(context, UNNAMED_ROLE)
     if len(curves) < 2:
         return {}
     lost = [(_fall(context, c), c) for c in curves]
@@ -49,6 +51,10 @@ def _accuracies(context: Context) -> Computed:
         "forgotten_for_metric": other,
         "forgotten_for_gain": gain,
     }
+
+
+def _long(context: Context, role: str) -> list[Curve]:
+    return [c for c in context.with_role(role) if np.isfinite(c.values).sum() >= MIN_POINTS]
 
 
 def _losses(context: Context) -> Computed:

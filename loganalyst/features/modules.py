@@ -10,7 +10,8 @@ from loganalyst.model import Feature
 
 NEEDS = "gradients of two modules, such as an encoder and a decoder, by layer"
 FEATURES = (
-    Feature("module_count", "int", "modules", "modules of two layers or more with logged gradients", NEEDS),
+    Feature("module_count", "int", "modules", "modules with logged gradients, of two layers or more or as a whole", NEEDS),
+    Feature("module_is_whole", "bool", "", "the gradients compared are those of whole modules, one norm each", NEEDS),
     Feature("module_grad_ratio", "float", "ratio", "largest gradient of a module divided by the smallest, at the end (median layer of each)", NEEDS),
     Feature("module_grad_first_ratio", "float", "ratio", "the same ratio of the same two modules at the start", NEEDS),
     Feature("module_grad_low", "text", "", "module with the smallest gradient", NEEDS),
@@ -18,6 +19,8 @@ FEATURES = (
 )  # fmt: skip
 # words of a name that do not name a module: "grad_2_norm", "model"
 QUANTITY_WORD = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
+# modules that are logged as a whole: "grad_norm/encoder", "grad_norm/text_encoder"; "fc1" and "embedding" are layers
+WHOLE_MODULE = re.compile(r"(\w+_)?(encoder|decoder|backbone|trunk|tower|actor|critic|policy|projector)")
 MIN_LAYERS = 2  # of a module
 MIN_MODULES = 2
 
@@ -26,18 +29,23 @@ def compute(context: Context) -> Computed:
     """All of FEATURES, if at least two modules were logged."""
     first: dict[str, list[float]] = {}
     last: dict[str, list[float]] = {}
+    whole: set[str] = set()
     for layer in layers(context, "gradient"):
         if layer.size.size and layer.first is not None and layer.last is not None:
-            module = next((w for w in layer.tensor.split(".") if not QUANTITY_WORD.fullmatch(w)), "")
+            words = [w for w in layer.tensor.split(".") if not QUANTITY_WORD.fullmatch(w)]
+            module = words[0] if words else ""
+            if len(words) == 1 and WHOLE_MODULE.fullmatch(module):
+                whole.add(module)
             first.setdefault(module, []).append(layer.first)
             last.setdefault(module, []).append(layer.last)
-    levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= MIN_LAYERS}
+    levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= MIN_LAYERS or m in whole}
     if len(levels) < MIN_MODULES:
         return {}
     low, high = min(levels, key=lambda m: levels[m]), max(levels, key=lambda m: levels[m])
     began = float(np.median(first[low]))
     return {
         "module_count": len(levels),
+        "module_is_whole": {low, high} <= whole,
         "module_grad_ratio": levels[high] / levels[low] if levels[low] > 0 else None,
         "module_grad_first_ratio": float(np.median(first[high])) / began if began > 0 else None,
         "module_grad_low": low,

@@ -64,6 +64,10 @@ _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 def compute(context: Context) -> Computed:
     """All of FEATURES; what the config does not name is not known."""
     numbers = {name: context.number(*keys) for name, keys in _NUMBERS.items()}
+    if numbers["config_dpo_beta"] is None and context.with_role("preference_margin"):
+        numbers["config_dpo_beta"] = context.number(
+            "beta"
+        )  # TRL's DPOConfig; elsewhere `beta` may be Adam's or a VAE's
     if numbers["config_lora_rank"] is None:
         numbers["config_lora_rank"] = _peft_rank(context)
     rank, alpha, size = (numbers[f"config_{name}"] for name in ("lora_rank", "lora_alpha", "parameters"))

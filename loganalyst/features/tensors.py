@@ -21,7 +21,10 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("weight", re.compile(r"(^|[^a-z])(weights?|kernel|bias|params?|parameters?|embeddings?)([^a-z]|$)")),
 )
 # words that name the logged quantity, not the tensor: "gradients/fc1/weight" and "fc1/weight" are one tensor
-_QUANTITY_WORD = re.compile(r"d?grads?|gradients?|parameters?|params?|histograms?|hist|norms?|train")
+# and "weight_norm/fc1" is the norm of the tensor that "grad_norm/fc1" is the gradient of
+_QUANTITY_WORD = re.compile(
+    r"d?grads?|gradients?|parameters?|params?|histograms?|hist|train|((grad(ient)?|weight|param(eter)?)s?_(2_|l2_)?)?norms?"
+)
 # biases and normalisation: "layer3.bn.weight", "fc.bias", "ln_1.weight"
 _SMALL = re.compile(r"(^|[^a-z])(bias(es)?|(batch|layer|group|rms)?_?norms?|[bl]n|gamma|beta|running|ln_\w+)([^a-z]|$)")
 _GRADIENT_NORM = re.compile(
@@ -85,6 +88,8 @@ def layers(context: Context, kind: Kind) -> list[Layer]:
     if kind == "gradient":
         norms = list(_norms(context))
         found = norms if len(norms) >= len(found) else found
+    if kind == "weight" and not found:
+        found = _weight_norms(context)
     return sorted(found, key=_depth) if len({re.sub(r"\d+", "#", layer.metric) for layer in found}) == 1 else found
 
 
@@ -111,6 +116,18 @@ def _norms(context: Context) -> Iterator[Layer]:
         size = np.maximum(np.abs(c.values), context.quantum(c) / 2)  # a printed 0 is at most half of the last digit
         unknown = np.full(size.size, np.nan)
         yield Layer(c.metric, "gradient", c.steps, size, unknown, unknown, size[:, None], witness_at(c).file, c.lines)
+
+
+def _weight_norms(context: Context) -> list[Layer]:
+    """Norms of weights by layer. None if all are constant: their logged digits may be too few to show a change."""
+    curves = context.with_role("param_norm")
+    if len(curves) < 2 or not any(np.ptp(c.values) > 0 for c in curves):
+        return []
+    unknown = [np.full(c.values.size, np.nan) for c in curves]
+    return [
+        Layer(c.metric, "weight", c.steps, c.values, u, u, c.values[:, None], witness_at(c).file, c.lines)
+        for c, u in zip(curves, unknown, strict=True)
+    ]
 
 
 def _kind(metric: str) -> Kind | None:

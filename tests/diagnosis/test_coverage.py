@@ -47,7 +47,6 @@ FEW = {
     "task-reward-still": "seen directly in the parts of the reward",
     "reward-without-held-out": "the reward measures something else than the task",
     "loss-without-end": "seen directly in the loss",
-    "accuracy-gap": "few samples, or labels that are wrong",
     "dead-units": "seen directly in gradients or activations",
     "contest-at-large-rate": "seen directly in the rate",
     "frozen-parameters": "seen directly in the weights",

@@ -32,6 +32,13 @@ def test_an_accuracy_that_was_best_at_first_had_gained_nothing(features_of: Feat
     assert (row["forgotten_metric"], row["forgotten_gained"]) == ("val/acc_a", 0.0)
 
 
+def test_accuracies_of_tasks_need_not_say_that_they_are_held_out(features_of: FeaturesOf) -> None:
+    """Without two held-out accuracies, those of training count."""
+    row = features_of({"acc_task_a": [*UP, *UP[::-1]], "acc_task_b": [*[0.1] * 10, *UP]}).values
+
+    assert (row["forgotten_metric"], row["forgotten_for_metric"]) == ("acc_task_a", "acc_task_b")
+
+
 def test_a_single_accuracy_has_no_rival(features_of: FeaturesOf) -> None:
     """With one accuracy the share is not known; if all rise it is 0."""
     assert features_of({"val/acc": [*UP, *UP[::-1]]}).values["forgotten_share"] is None

@@ -21,6 +21,16 @@ def test_modules_are_compared_by_their_median_layers(features_of: FeaturesOf) ->
     assert features_of({"grad_norm/fc1": [1.0] * 9, "grad_norm/fc2": [9.0] * 9}).values["module_count"] is None
 
 
+def test_a_module_may_be_logged_as_a_whole(features_of: FeaturesOf) -> None:
+    """One norm for each of two named modules is enough; one norm each of a module and a layer is not."""
+    row = features_of({"grad_norm/text_encoder": [0.002] * 10, "grad_norm/decoder": [0.5] * 10}).values
+    assert (row["module_count"], row["module_is_whole"], row["module_grad_low"]) == (2, True, "text_encoder")
+    assert row["module_grad_ratio"] == pytest.approx(250)
+    layers = {f"grad_norm/{m}.{i}": [s] * 10 for m, s in (("encoder", 0.001), ("decoder", 1.0)) for i in (0, 1)}
+    assert features_of(layers).values["module_is_whole"] is False
+    assert features_of({"grad_norm/encoder": [1.0] * 9, "grad_norm/fc2": [9.0] * 9}).values["module_count"] is None
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert modules.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -21,6 +21,15 @@ def test_the_samples_of_an_update(features_of: FeaturesOf) -> None:
     assert features_of({"loss": [1.0]}, {"gradient_accumulation_steps": 4}).values["config_batch"] is None
 
 
+def test_beta_is_that_of_preference_training_only_beside_its_metrics(features_of: FeaturesOf) -> None:
+    """TRL calls it `beta`, as others call the weight of a KL term."""
+    beta = {"beta": 0.01}
+    margins = {"rewards/margins": [0.0, 0.1, 0.2], "rewards/chosen": [0.0] * 3, "rewards/rejected": [0.0] * 3}
+
+    assert features_of(margins, beta).values["config_dpo_beta"] == 0.01
+    assert features_of({"loss": [3.0, 2.0, 1.0]}, beta).values["config_dpo_beta"] is None
+
+
 def test_adapters_are_scaled_by_alpha_over_rank(features_of: FeaturesOf) -> None:
     """An alpha of 64 at rank 8 multiplies by 8; without a rank the scale is not known."""
     row = features_of({"loss": [1.0]}, {"peft.lora_alpha": 64, "peft.r": 8}).values

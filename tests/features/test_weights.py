@@ -28,6 +28,18 @@ def tensor(norm: float, *, count: float = 100.0, zeros: float = 0.0, **more: flo
     return {"count": count, "mean": 0.0, "std": std, "min": -3 * std, "max": 3 * std, "zeros": zeros, **more}
 
 
+def test_norms_of_weights_show_which_layers_stand_still(features_of: FeaturesOf) -> None:
+    """A layer with a gradient keeps its norm while another one moves. Constant norms alone may be rounded ones."""
+    still, moving, gradient = [5.0] * 4, [5.0, 5.01, 5.02, 5.03], [0.3] * 4
+    logged = {"weight_norm/enc": still, "weight_norm/head": moving}
+    row = features_of({**logged, "grad_norm/enc": gradient, "grad_norm/head": gradient}).values
+
+    assert (row["weight_layers"], row["weight_still_share"], row["weight_still_metric"]) == (2, 0.5, "weight_norm/enc")
+    assert (row["weight_left_out_count"], row["weight_left_out_metric"]) == (1, "weight_norm/enc")
+    assert features_of({"weight_norm/enc": still, "weight_norm/head": still}).values["weight_layers"] is None
+    assert features_of({"weight_norm/head": moving}).values["weight_layers"] is None
+
+
 def test_dead_units(features_of: FeaturesOf) -> None:
     """The share of zeros of the worst layer at the end and at the start; embeddings are sparse by nature."""
     dying = [tensor(1.0, zeros=z) for z in (10.0, 40.0, 90.0)]
