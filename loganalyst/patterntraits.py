@@ -19,6 +19,8 @@ TRAITS: Mapping[str, str] = {
     "task_killed": "srun killed a task, perhaps because another one had failed",
     "of_task": "the line names one task of a SLURM step",
     "of_scheduler": "the scheduler says it, not the program",
+    "of_pod": "Kubernetes says it of one pod; the description of the pod names its node",
+    "pod_placed": "captures `placed`, the node of a pod, and `pod` where the line names it",
     "cancelled": "the scheduler cancelled the job, perhaps because its work had failed",
     "shell_line": "a command of the job script could not run; the shell goes on with the next line",
     "traceback": "head of a Python traceback; the exception follows",
