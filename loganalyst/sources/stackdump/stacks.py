@@ -49,6 +49,16 @@ class Process(NamedTuple):
     threads: list[Thread]
 
 
+def frame(text: str) -> Frame | None:
+    """The call that py-spy writes as `text`; None for the name of a process or thread.
+
+    >>> frame("poll (multiprocessing/connection.py:936)")
+    Frame(function='poll', file='multiprocessing/connection.py', line='936')
+    """
+    hit = _SPY_FRAME.match(f" {text}")
+    return Frame(hit["function"], hit["file"], hit["line"] or "") if hit and "." in hit["file"] else None
+
+
 def is_line(text: str) -> bool:
     """Whether a line belongs to a dump.
 
