@@ -103,7 +103,8 @@ def _with_own_logs(states: Sequence[ProcessState], run: Run, logs: pl.DataFrame)
     which finished.
     """
     own = {state.file: state for state in states}
-    if len(logs) < blame_limit("logs_compared") or len(own) < len(states) or any(state.rank is None for state in states):
+    alone = len(own) < len(states) or any(state.rank is None for state in states)
+    if alone or len(logs) < blame_limit("logs_compared"):
         return tuple(states)
     unknown = [row for row in logs.iter_rows(named=True) if row["source"] not in own]
     steps = _last_steps(run, logs)

@@ -53,8 +53,8 @@ def _at_the_end(run: Run, stacks: pl.DataFrame) -> pl.DataFrame:
         return stacks
     points = run.points.lazy().filter(pl.col("source").is_in(stacks["file"].unique().implode()), pl.col("line") > 0)
     later = points.group_by(file="source").agg(goes_on=pl.col("line").unique().sort(descending=True)).collect()
-    survived = blame_limit("survived_after")
-    enough = pl.col("goes_on").list.get(survived - 1, null_on_oob=True) > pl.col("last_line")
+    last_but_one = int(blame_limit("survived_after")) - 1
+    enough = pl.col("goes_on").list.get(last_but_one, null_on_oob=True) > pl.col("last_line")
     newest = run.sessions.group_by(file="source").agg(newest=pl.col("session").max())
     stacks = stacks.join(later, on="file", how="left", maintain_order="left")
     stacks = stacks.join(newest, on="file", how="left", maintain_order="left")

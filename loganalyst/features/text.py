@@ -87,7 +87,17 @@ _TRACEBACKS = ("python", "xla")  # kinds of blocks with a better message than th
 _MODULE_CAPTURES = (
     "module", "module_range", "old_module", "run_module", "library", "library_file", "library_missing", "library_lost", "library_any",
 )  # fmt: skip
-_GIB = {"": 1.0, "KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10, "PiB": 2.0**20, "EiB": 2.0**30, "B": 2.0**-30, "bytes": 2.0**-30}
+_GIB = {
+    "": 1.0,
+    "KiB": 2.0**-20,
+    "MiB": 2.0**-10,
+    "GiB": 1.0,
+    "TiB": 2.0**10,
+    "PiB": 2.0**20,
+    "EiB": 2.0**30,
+    "B": 2.0**-30,
+    "bytes": 2.0**-30,
+}
 
 
 def compute(context: Context) -> Computed:

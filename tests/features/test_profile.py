@@ -19,8 +19,10 @@ def profiled(folder: Path, samples: dict[str, int]) -> dict[str, object]:
 def test_most_samples_wait_for_the_loader(tmp_path: Path) -> None:
     values = profiled(tmp_path, {LOADS: 620, COMPUTES: 380, WORKER: 5000})
 
-    assert (values["profile_sample_count"], values["profile_share"], values["profile_loader_share"]) == (1000, 0.62, 0.62)
-    assert (values["profile_place"], values["profile_frame"]) == ("waiting for its data loader", "train.py:121 in train")
+    assert (values["profile_sample_count"], values["profile_share"]) == (1000, 0.62)
+    assert values["profile_loader_share"] == 0.62
+    assert values["profile_place"] == "waiting for its data loader"
+    assert values["profile_frame"] == "train.py:121 in train"
     assert values["causes"] == ["data-loading"]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from loganalyst.sources.stackdump.stacks import Frame, Process, Thread
+from loganalyst.sources.stackdump.stacks import Frame, Process
 from loganalyst.sources.text.tracebacks.tracelines import LIBRARY
 from loganalyst.stackdoings import doings
 

@@ -1,7 +1,7 @@
-"""Profiles that `py-spy record` writes: `--format speedscope` (JSON) and `--format raw` (a stack and its samples a line).
+"""Profiles of `py-spy record`, with `--format speedscope` (JSON) or `--format raw` (a stack and its samples a line).
 
-Each thing that the program did is a row of `blocks` of kind `profile`, with its samples as `repeated`. Source: py-spy 0.4
-(`speedscope.rs`, `flamegraph.rs`).
+Each thing that the program did is a row of `blocks` of kind `profile`, with its samples as `repeated`.
+Source: py-spy 0.4 (`speedscope.rs`, `flamegraph.rs`).
 """
 
 import json

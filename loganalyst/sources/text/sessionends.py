@@ -116,7 +116,7 @@ class Session:
         self.last_caught[pattern] = line
 
     def add_end(self, line: int) -> None:
-        """Record an end mark: the program went on after exceptions that it printed itself, and after a watchdog's word."""
+        """Record an end mark: the program went on after exceptions that it printed, and after a watchdog's word."""
         self.ended_well = True
         self.reported_done |= line <= self.reported
         self.faults.pop("caught", None)

@@ -21,7 +21,8 @@ _SAID = (
 )
 _GROUPS = ((_EVENT, 2), (_WIDE_ROW, 1), (_ROW, 1), (_PREFIXED, 1), (_STERN, 1), (_SAID, 4))
 # One of these is in every such line
-_WORDS = ("pod", "Pod", "node/", "kernel-monitor", "/1 ", "/2 ", "-worker-", "-master-", "-launcher-", "-replica-", "-chief-")
+_OPERATORS = ("-worker-", "-master-", "-launcher-", "-replica-", "-chief-")
+_WORDS = ("pod", "Pod", "node/", "kernel-monitor", "/1 ", "/2 ", *_OPERATORS)
 
 
 def named(text: pl.Series) -> pl.Expr:

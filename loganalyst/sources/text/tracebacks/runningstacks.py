@@ -1,4 +1,4 @@
-"""Stacks of running processes that a log holds in between: dumps of py-spy, and those of faulthandler without a crash."""
+"""Stacks of running processes in the midst of a log: dumps of py-spy, and of faulthandler without a crash."""
 
 from collections.abc import Iterator
 

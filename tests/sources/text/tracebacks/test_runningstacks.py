@@ -7,7 +7,9 @@ from loganalyst import diagnose
 WAITS = ("all_reduce (torch/distributed/distributed_c10d.py:2450)", "reduce_loss (train.py:88)")
 LOADS = ("__next__ (torch/utils/data/dataloader.py:630)", "train (train.py:121)")
 STEPS = "".join(f"step {i} loss {3 - i / 30:.3f}\n" for i in range(30))
-FAULT_FRAMES = '  File "/site-packages/torch/serialization.py", line 850 in save\n  File "/me/train.py", line 171 in dump\n'
+FAULT_FRAMES = (
+    '  File "/site-packages/torch/serialization.py", line 850 in save\n  File "/me/train.py", line 171 in dump\n'
+)
 
 
 def py_spy(rank: int, frames: tuple[str, ...]) -> str:
