@@ -33,6 +33,15 @@ def test_the_description_above_names_the_node() -> None:
     assert node(rows(FAULT, first), 0) is None
 
 
+def test_the_events_of_one_pod_name_its_node() -> None:
+    """Not those of several pods."""
+    event = PLACED | {"captures": '{"pod":"gpt-worker-2","placed":"gpu-07"}'}
+    other = PLACED | {"captures": '{"pod":"gpt-worker-1","placed":"gpu-06"}'}
+
+    assert node(rows(event, FAULT), 1) == "gpu-07"
+    assert node(rows(other, event, FAULT), 2) is None
+
+
 def test_a_description_places_no_fault_of_the_program() -> None:
     """An exception below the description of a pod may be of any pod."""
     placed = PLACED | {"captures": '{"placed":"gpu-01"}'}

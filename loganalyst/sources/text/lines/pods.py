@@ -3,6 +3,8 @@
 import polars as pl
 
 _NAME = r"([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)"
+# A pod's name in running words: `Pod was terminated` names none
+_POD = r"([a-z0-9][a-z0-9.]*-(?:[a-z0-9.-]*[a-z0-9])?)"
 # An event `3m  Warning  Evicted  pod/gpt-worker-2  The node was …`, `kernel-monitor, gpu-14  Memory cgroup …`
 _EVENT = rf"\b(?:Normal|Warning)\s+\w+\s+(?:pod|node)/{_NAME}\s|\bkernel-monitor, {_NAME}\s"
 # The node in a row of `kubectl get pods -o wide`: `gpt-worker-2  0/1  OOMKilled  0  41m  10.42.3.11  gpu-13  <none>`
@@ -16,7 +18,7 @@ _STERN = r"^([a-z0-9][a-z0-9.-]*-(?:worker|master|launcher|replica|chief)-\d{1,5
 # `in pod gpt-worker-2_jobs(0a1b)`, `pod gpt-worker-2 terminated`, `Error pod gpt-worker-2 container`,
 # `Pod: jobs.gpt-worker-2 exited`, Volcano's `Pod:gpt-worker-2, Event:PodFailed`, klog's `pod="jobs/gpt-worker-2"`
 _SAID = (
-    rf"\bin pod {_NAME}_|\b[Pp]od {_NAME} (?:terminated|container|failed|exited|evicted)\b"
+    rf"\bin pod {_NAME}_|\b[Pp]od {_POD} (?:terminated|container|failed|exited|evicted)\b"
     rf"|\bPod: ?(?:[a-z0-9-]+\.)?{_NAME}(?: exited|, Event:)|\bpod=\"[a-z0-9-]+/{_NAME}\""
 )
 _GROUPS = ((_EVENT, 2), (_WIDE_ROW, 1), (_ROW, 1), (_PREFIXED, 1), (_STERN, 1), (_SAID, 4))

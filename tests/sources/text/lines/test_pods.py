@@ -25,6 +25,7 @@ NO_PODS = [
     "epoch 3  0/1  loss 0.5",
     "the worker-1 process of the loader died",
     "[node] Error: 3/4 done",
+    "Message: Pod was terminated in response to imminent node shutdown.",
 ]
 
 
