@@ -5,7 +5,14 @@ import polars as pl
 from loganalyst.blame.localranks import without_local_ranks
 from tests.blame.blamelines import rows
 
-WARN = {"pattern": "nccl-warn", "part": "root", "label": "nccl_error", "rank": 5, "node": "n1", "text": "n1:77:345 [5] ibv.cc NCCL WARN failed"}
+WARN = {
+    "pattern": "nccl-warn",
+    "part": "root",
+    "label": "nccl_error",
+    "rank": 5,
+    "node": "n1",
+    "text": "n1:77:345 [5] ibv.cc NCCL WARN failed",
+}
 
 
 def rank(lines: pl.DataFrame) -> int | None:
@@ -18,7 +25,10 @@ def test_on_one_node_the_device_is_the_rank() -> None:
 
 def test_on_several_nodes_it_is_not() -> None:
     """Two nodes are named, or a rank is too large for one."""
-    assert rank(rows(WARN, {"pattern": "nccl-warn", "rank": 2, "node": "n2", "text": "n2:9:11 [2] x.cc NCCL WARN failed"})) is None
+    assert (
+        rank(rows(WARN, {"pattern": "nccl-warn", "rank": 2, "node": "n2", "text": "n2:9:11 [2] x.cc NCCL WARN failed"}))
+        is None
+    )
     assert rank(rows(WARN, {"rank": 21, "text": "[rank21]: RuntimeError"})) is None
 
 
