@@ -19,6 +19,8 @@ TRAITS: Mapping[str, str] = {
     "task_killed": "srun killed a task, perhaps because another one had failed",
     "of_task": "the line names one task of a SLURM step",
     "of_scheduler": "the scheduler says it, not the program",
+    "of_pod": "Kubernetes says it of one pod; the description of the pod names its node",
+    "pod_placed": "captures `placed`, the node of a pod, and `pod` where the line names it",
     "cancelled": "the scheduler cancelled the job, perhaps because its work had failed",
     "shell_line": "a command of the job script could not run; the shell goes on with the next line",
     "traceback": "head of a Python traceback; the exception follows",
@@ -49,6 +51,7 @@ TRAITS: Mapping[str, str] = {
     "parameters_printed": "captures the number of trained or of other parameters, and which of both it is",
     "plan_printed": "captures `steps`: the number of steps that the program plans",
     "step_printed": "the last step that the log prints; captures `step`",
+    "message_advice": "captures `advice`: what the message of an error above advises",
     "cut_line": "the last line of the log has no end",
     "trainer_line": "a trainer of `rules/trainers` prints it; captures `witness`, the text that shows it",
 }

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from loganalyst.blame.linetraits import has_trait
+from loganalyst.blame.localranks import without_local_ranks
+from loganalyst.blame.podplaces import on_nodes
 from loganalyst.blame.silentranks import silence
 
 _PART, _RANK, _NODE = pl.col("part"), pl.col("rank"), pl.col("node")
@@ -19,7 +21,9 @@ def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     `lines` are all lines, as `outlived` gives them. If some ranks gave up waiting and one other rank never printed,
     that one failed first. If several never printed, `first_rank` stays NULL.
     """
-    found = _by_complaints(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines)
+    roots, lines = (without_local_ranks(rows, lines) for rows in (roots, lines))
+    found = on_nodes(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines)
+    found = _by_complaints(found, lines)
     found = _by_echo(_by_bus(found, lines), lines)
     if (table := first_failures(lines)).height:
         table = table.select("session", "only_node", table_rank="rank", table_node="node")

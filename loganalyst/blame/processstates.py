@@ -8,10 +8,9 @@ import polars as pl
 
 from loganalyst.blame.linetraits import has_trait
 from loganalyst.model import ProcessState, Run, RunStatus
+from loganalyst.thresholds import blame_limit
 
 MAX_PROCESSES = 1024  # processes of a start that are listed
-MIN_LOGS = 3  # logs, one for each process, that are compared
-MIN_INTERVALS = 2  # usual intervals of steps that a process is behind all others which finished
 _PART, _LINE, _RANK, _LABEL = pl.col("part"), pl.col("line"), pl.col("rank"), pl.col("label")
 _PROCESS = ["name", "rank"]
 _SIGNALLED = ("host_oom", "segfault", "shm")  # labels of exits by a signal
@@ -104,7 +103,8 @@ def _with_own_logs(states: Sequence[ProcessState], run: Run, logs: pl.DataFrame)
     which finished.
     """
     own = {state.file: state for state in states}
-    if len(logs) < MIN_LOGS or len(own) < len(states) or any(state.rank is None for state in states):
+    alone = len(own) < len(states) or any(state.rank is None for state in states)
+    if alone or len(logs) < blame_limit("logs_compared"):
         return tuple(states)
     unknown = [row for row in logs.iter_rows(named=True) if row["source"] not in own]
     steps = _last_steps(run, logs)
@@ -113,7 +113,7 @@ def _with_own_logs(states: Sequence[ProcessState], run: Run, logs: pl.DataFrame)
         for state in (*states, *(_unknown(row) for row in unknown if row["source"] in steps))
     ]
     done = [s.last_step for s in every if s.end == "finished" and s.last_step is not None]
-    margin = MIN_INTERVALS * max((interval for _, interval in steps.values()), default=0)
+    margin = blame_limit("intervals_behind") * max((interval for _, interval in steps.values()), default=0)
     silent = min(done, default=0) - margin if 2 * len(done) > len(every) else 0
     stopped = [s.end is None and s.last_step is not None and s.last_step < silent for s in every]
     return tuple(replace(s, end="silent") if early else s for s, early in zip(every, stopped, strict=True))

@@ -47,7 +47,7 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
     reported = (pl.col("line") <= _report_end()).fill_null(value=False)
     alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on | reported
-    alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled()
+    alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled() & ~_came_back()
     return lines.with_columns(
         alive=alive | led_to_stop | (pl.col("part") == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
@@ -74,6 +74,12 @@ def _of_a_failing_device() -> pl.Expr:
     echo = pl.when(last).then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
     word = has_trait("device_word") & (pl.col("part") == "root")
     return (word & (pl.col("later") - echo <= blame_limit("going_down"))).fill_null(value=False)
+
+
+def _came_back() -> pl.Expr:
+    """Whether a program that a watchdog called hung ended its work later."""
+    end = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG)
+    return ((pl.col("label") == "hang") & (end > pl.col("line"))).fill_null(value=False)
 
 
 def _handled() -> pl.Expr:

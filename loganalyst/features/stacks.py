@@ -4,8 +4,9 @@ import polars as pl
 
 from loganalyst.features.collectives import ranges
 from loganalyst.features.context import Computed, Context
-from loganalyst.model import Feature, Witness
+from loganalyst.model import Feature, Run, Witness
 from loganalyst.stackdoings import doings
+from loganalyst.thresholds import blame_limit
 
 NEEDS = "stacks of all ranks while the run hangs (py-spy dump --pid PID > pyspy_rank3.txt)"
 FEATURES = (
@@ -19,24 +20,46 @@ FEATURES = (
     Feature("stack_elsewhere_place", "text", "", "what the first of them does", NEEDS),
     Feature("stack_elsewhere_frame", "text", "", "the user's own frame of the first of them", NEEDS),
     Feature("stack_place", "text", "", "what all dumped processes do, where it is the same", NEEDS),
+    Feature("stack_own_frame", "text", "", "the user's own frame of that, file:line in function", NEEDS),
 )  # fmt: skip
 OTHER = "in code of its own"  # a place that no entry of rules/stacks.yaml knows
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing if no stack was dumped. Of several dumps of a rank the last one counts."""
+    """All of FEATURES; nothing if no stack was dumped. Of several dumps of a rank the last one counts, unless training
+    went on after it.
+    """
     blocks = context.run.blocks
     helpers = [name for name, doing in doings().items() if doing.helper]
     words = pl.col("message").str.split_exact(": ", 1).struct.rename_fields(["doing", "call"])
-    stacks = blocks.filter(pl.col("kind") == "stack").with_columns(words.alias("words")).unnest("words")
+    stacks = _at_the_end(context.run, blocks.filter(pl.col("kind") == "stack"))
+    stacks = stacks.with_columns(words.alias("words")).unnest("words")
     stacks = stacks.filter(~pl.col("doing").is_in(helpers))
     numbered = stacks.filter(pl.col("rank").is_not_null()).unique("rank", keep="last", maintain_order=True)
     stacks = pl.concat([numbered, stacks.filter(pl.col("rank").is_null())])
     if not stacks.height:
         return {}
     places = {_place(name) for name in stacks["doing"]}
-    same = {"stack_place": places.pop()} if len(places) == 1 else {}
+    witness = _witness(stacks)
+    same: Computed = {"stack_place": (places.pop(), witness)} if len(places) == 1 else {}
+    if same and stacks["frame"][0]:
+        same["stack_own_frame"] = (stacks["frame"][0], witness)
     return {"stack_count": stacks.height, **same, **_waiting(stacks)}
+
+
+def _at_the_end(run: Run, stacks: pl.DataFrame) -> pl.DataFrame:
+    """The stacks without those in the midst of a log: metrics follow them, or a new start."""
+    if not stacks.height:
+        return stacks
+    points = run.points.lazy().filter(pl.col("source").is_in(stacks["file"].unique().implode()), pl.col("line") > 0)
+    later = points.group_by(file="source").agg(goes_on=pl.col("line").unique().sort(descending=True)).collect()
+    last_but_one = int(blame_limit("survived_after")) - 1
+    enough = pl.col("goes_on").list.get(last_but_one, null_on_oob=True) > pl.col("last_line")
+    newest = run.sessions.group_by(file="source").agg(newest=pl.col("session").max())
+    stacks = stacks.join(later, on="file", how="left", maintain_order="left")
+    stacks = stacks.join(newest, on="file", how="left", maintain_order="left")
+    started_again = (pl.col("session") < pl.col("newest")).fill_null(value=False)
+    return stacks.filter(~enough.fill_null(value=False), ~started_again).drop("goes_on", "newest")
 
 
 def _waiting(stacks: pl.DataFrame) -> Computed:

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from loganalyst.blame.rootline import judged_session
+from loganalyst.blame.linetraits import has_trait
+from loganalyst.blame.rootline import MAX_MESSAGE_LINES, judged_session
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, FeatureValue, Run, Witness
 from loganalyst.patterntraits import GUESSED, having, signals
@@ -86,7 +87,17 @@ _TRACEBACKS = ("python", "xla")  # kinds of blocks with a better message than th
 _MODULE_CAPTURES = (
     "module", "module_range", "old_module", "run_module", "library", "library_file", "library_missing", "library_lost", "library_any",
 )  # fmt: skip
-_GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10, "B": 2.0**-30}
+_GIB = {
+    "": 1.0,
+    "KiB": 2.0**-20,
+    "MiB": 2.0**-10,
+    "GiB": 1.0,
+    "TiB": 2.0**10,
+    "PiB": 2.0**20,
+    "EiB": 2.0**30,
+    "B": 2.0**-30,
+    "bytes": 2.0**-30,
+}
 
 
 def compute(context: Context) -> Computed:
@@ -122,6 +133,7 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
         return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
     block = run.block(row["file"], row["line"]) or {}
     captures = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
+    captures = _of_the_message(row, lines) | captures
     words = ("exception", "message", "frame") if block.get("kind") in _TRACEBACKS else ("exception", "frame")
     known_texts = {**captures, **{name: block[name] for name in words if block.get(name)}}
     rank, node = row["rank"], row["node"]
@@ -132,7 +144,7 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
         "log_root_pattern": row["pattern"],
         "log_root_basis": "words" if row["pattern"].startswith(GUESSED) else "pattern",
         "log_root_message": _shortened(known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()),
-        "log_root_advice": _advice(known_texts.get("message") or row["text"]),
+        "log_root_advice": _advice(known_texts.get("message") or row["text"]) or captures.get("advice"),
         "log_root_exception": known_texts.get("exception"),
         "log_root_frame": known_texts.get("frame"),
         "log_root_rank": rank,
@@ -153,6 +165,15 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _of_the_message(row: Mapping[str, Any], lines: pl.DataFrame) -> dict[str, str]:
+    """What the next lines of the same message state: lines of the same pattern, and advice."""
+    place = pl.col("line").is_between(row["line"] + 1, row["line"] + MAX_MESSAGE_LINES)
+    same = (pl.col("pattern") == row["pattern"]) | has_trait("message_advice")
+    later = lines.filter(pl.col("file") == row["file"], place, same, pl.col("block").is_null()).sort("line")
+    found = [json.loads(text or "{}") for text in later["captures"].to_list()]
+    return {k: v for captures in reversed(found) for k, v in captures.items() if v is not None}
 
 
 def _followed(row: Mapping[str, Any], captures: Mapping[str, str], lines: pl.DataFrame) -> int | None:
@@ -181,18 +202,26 @@ def _shortened(text: str) -> str:
 
 def _quantities(captures: Mapping[str, str]) -> dict[str, FeatureValue]:
     tried = _gib(" ".join(captures[name] for name in ("tried", "unit") if name in captures))
-    total, reserved = _gib(captures.get("total")), _gib(captures.get("reserved"))
+    total, free = (_gib(_first_capture(captures, *names)) for names in (("total", "all"), ("free", "left")))
+    reserved = _gib(captures.get("reserved"))
     timeout = captures.get("timeout_ms")
     return {
         "log_oom_tried_gib": tried if tried is not None else _bytes(captures.get("tried_bytes")),
         "log_oom_total_gib": total,
-        "log_oom_free_gib": _gib(captures.get("free")),
-        "log_oom_others_gib": _gib(captures.get("others")),
+        "log_oom_free_gib": free,
+        "log_oom_others_gib": _others(captures, total, free),
         "log_oom_reserved_share": reserved / total if reserved is not None and total else None,
         "log_host_memory_used_gib": _bytes(captures.get("used")),
         "log_host_memory_limit_gib": _bytes(captures.get("limit")),
         "log_collective_timeout_s": float(timeout) / 1000 if timeout else None,
     }
+
+
+def _others(captures: Mapping[str, str], total: float | None, free: float | None) -> float | None:
+    """The memory that other processes hold in GiB: as stated, else what is neither free nor held by this one."""
+    if "all" not in captures or total is None or free is None:
+        return _gib(captures.get("others"))
+    return max(total - free - (_gib(captures.get("held")) or 0.0), 0.0)
 
 
 def _first_capture(captures: Mapping[str, str], *names: str) -> str | None:

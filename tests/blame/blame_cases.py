@@ -1000,4 +1000,48 @@ CASES = (
          "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task." + ROOT + "\n"},
         "other",
     ),
+    Case(
+        "an event of Kubernetes names the pod, another one its node",
+        {"job.log": steps(1, 20) + "57m  Normal   Scheduled  pod/llama-worker-5  Successfully assigned jobs/llama-worker-5 to gpu-21\n"
+         "3m   Warning  Evicted    pod/llama-worker-5  The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi." + ROOT + "\n"},
+        "host_oom", None, "gpu-21",
+    ),
+    Case(
+        "the description of a pod",
+        {"job.log": steps(1, 20) + "Name:             gpt-worker-2\nNode:             gpu-07/10.0.3.7\nStatus:           Failed\n"
+         "    State:          Terminated\n      Reason:       OOMKilled" + ROOT + "\n      Exit Code:    137\n"},
+        "host_oom", None, "gpu-07",
+    ),
+    Case(
+        "logs of all pods, collected with their names",
+        {"job.log": steps(1, 5, "[pod/llama-worker-0/main] ") + steps(1, 5, "[pod/llama-worker-2/main] ")
+         + trace("ValueError: bad sample" + ROOT, "[pod/llama-worker-2/main] ")},
+        "code_exception", None, "llama-worker-2",
+    ),
+    Case(
+        "an operator reports the exit of a pod",
+        {"job.log": steps(1, 20) + "Warning  Error  2m  pytorchjob-controller  Error pod bert-worker-1 container pytorch exitCode: 137 terminated message:" + ROOT + "\n"},
+        "other", None, "bert-worker-1",
+    ),
+    Case(
+        "Volcano evicted a pod",
+        {"job.log": steps(1, 20) + "I1215 12:28:18.432174       1 job_controller.go:356] Try to handle request <Queue: , Job: default/resnet, Task:worker, Pod:resnet-worker-3, Event:PodEvicted, ExitCode:0, Action:, JobVersion: 0>" + ROOT + "\n"},
+        "other", None, "resnet-worker-3",
+    ),
+    Case(
+        "a connection to something that is no rank",
+        {"job.log": steps(1, 20) + "ERROR broken pipe to the label server" + ROOT + "\n"},
+        "network",
+    ),
+    Case(
+        "a job script without conda, whose training worked until somebody cancelled it",
+        {"job.log": "CondaError: Run 'conda init' before 'conda activate'\n" + steps(1, 20)
+         + "slurmstepd: error: *** JOB 155513 ON gpu07 CANCELLED AT 2025-01-22T01:08:45 ***" + ROOT + "\n"},
+        "slurm_cancelled", None, "gpu07",
+    ),
+    Case(
+        "stacks that faulthandler printed again and again, and the end of the program",
+        {"job.log": "".join(steps(n, n + 4) + "Timeout (0:10:00)!\nThread 0x00007f3b (most recent call first):\n  File \"/a/train.py\", line 88 in step\n" for n in (1, 6, 11)) + DONE},
+        None,
+    ),
 )  # fmt: skip

@@ -95,11 +95,13 @@ _NOTES = re.compile(r"^(?:changelog|contributing|authors|todo|news|citation|code
 _JOBS = re.compile(r"sacct|scontrol|seff")
 # .o123, .e123-4
 _PBS = re.compile(r"\.[oe]\d+(?:-\d+)?")
-# nccl_trace_rank_3, fr_dump_7.json; oom_snapshot.pickle; pyspy_rank3.txt, py-spy.4711.json, stack_dump-0.txt
+# nccl_trace_rank_3, fr_dump_7.json; oom_snapshot.pickle; pyspy_rank3.txt, py-spy.4711.json, stack_dump-0.txt;
+# profile.speedscope.json, profile.raw
 _DUMP = re.compile(
     r"[\w-]*(?:trace|dump|recorder)[-_]?(?:rank)?[-_]?\d+(?:\.(?:json|pkl|pickle))?|[\w-]*rank[-_]?\d+(?:\.(?:pkl|pickle))?"
     r"|[\w-]*(?:oom|memory|snapshot)[\w-]*\.(?:pkl|pickle)"
     r"|(?:py-?spy|faulthandler|stacks|stack[-_]?(?:dump|trace)s?)[\w.-]{0,60}"
+    r"|[\w.-]{1,60}\.speedscope(?:\.json)?|(?:profile|flame(?:graph)?)[\w.-]{0,60}\.(?:raw|collapsed|folded|txt)"
 )
 _LONG_NUMBER = re.compile(r"\d{3,}")  # its value does not matter; that of a shorter one may: `.h5`, `.o1`
 # .log.1, .o123.2

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from loganalyst.sources.stackdump.stacks import Frame, Process, Thread
+from loganalyst.sources.stackdump.stacks import Frame, Process
 from loganalyst.sources.text.tracebacks.tracelines import LIBRARY
 from loganalyst.stackdoings import doings
 
@@ -34,18 +34,19 @@ def _regexes() -> dict[str, re.Pattern[str]]:
 def done(process: Process) -> Done:
     """What the process does: its main thread, or in a backward pass the thread that waits in a collective."""
     main = next((t for t in process.threads if t.name == "MainThread"), None) or process.threads[-1]
-    own = _of_thread(main)
-    others = [_of_thread(t) for t in process.threads if t is not main] if own.doing == "backward" else []
+    own = of_frames(main.frames)
+    others = [of_frames(t.frames) for t in process.threads if t is not main] if own.doing == "backward" else []
     waiting = next((o for o in others if o.doing and doings()[o.doing].waits), None)
     return waiting._replace(frame=own.frame) if waiting else own
 
 
-def _of_thread(thread: Thread) -> Done:
-    for frame in thread.frames:
+def of_frames(frames: Sequence[Frame]) -> Done:
+    """What a thread does, by its frames from the innermost."""
+    for frame in frames:
         for name, regex in _regexes().items():
             if regex.search(str(frame)):
-                return Done(name, frame.function, _own(thread.frames))
-    return Done(None, thread.frames[0].function if thread.frames else "", _own(thread.frames))
+                return Done(name, frame.function, _own(frames))
+    return Done(None, frames[0].function if frames else "", _own(frames))
 
 
 def _own(frames: Sequence[Frame]) -> str | None:

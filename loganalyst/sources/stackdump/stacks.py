@@ -16,6 +16,8 @@ THREAD = re.compile(
 _SPY_FRAME = re.compile(r"^\s+(?P<function>\S[^()]*?) \((?P<file>[^()]*?)(?::(?P<line>\d+))?\)\s*$")
 # `  File "/home/me/train.py", line 77 in train`
 _FAULT_FRAME = re.compile(r'^\s+File "(?P<file>[^"]*)", line (?P<line>\d+) in (?P<function>\S+)\s*$')
+# `Python v3.10.12 (/usr/bin/python3.10)`, `Timeout (0:30:00)!`
+_BETWEEN = re.compile(r"^\s*$|^Python v[\d.]+ |^Timeout \([\d:.]+\)!")
 _LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,6})\b")  # torch's old launcher: `--local_rank=2`
 
 
@@ -45,6 +47,25 @@ class Process(NamedTuple):
     first_line: int
     last_line: int
     threads: list[Thread]
+
+
+def frame(text: str) -> Frame | None:
+    """The call that py-spy writes as `text`; None for the name of a process or thread.
+
+    >>> frame("poll (multiprocessing/connection.py:936)")
+    Frame(function='poll', file='multiprocessing/connection.py', line='936')
+    """
+    hit = _SPY_FRAME.match(f" {text}")
+    return Frame(hit["function"], hit["file"], hit["line"] or "") if hit and "." in hit["file"] else None
+
+
+def is_line(text: str) -> bool:
+    """Whether a line belongs to a dump.
+
+    >>> is_line("    train (train.py:140)"), is_line("step 10 | loss 2.5")
+    (True, False)
+    """
+    return any(regex.match(text) for regex in (PROCESS, THREAD, _SPY_FRAME, _FAULT_FRAME, _BETWEEN))
 
 
 def of_text(text: str) -> Iterator[Process]:

@@ -116,10 +116,12 @@ class Session:
         self.last_caught[pattern] = line
 
     def add_end(self, line: int) -> None:
-        """Record an end mark: the program went on after exceptions that it printed itself."""
+        """Record an end mark: the program went on after exceptions that it printed, and after a watchdog's word."""
         self.ended_well = True
         self.reported_done |= line <= self.reported
         self.faults.pop("caught", None)
+        if self.faults.get("root", ("", ""))[1] == "hang":
+            del self.faults["root"]
 
     def add_progress(self, lines: NDArray[np.int64]) -> None:
         """Record lines that hold a metric: a fault before the last but one was survived."""

@@ -514,6 +514,17 @@ def flightrecorder() -> list[Seed]:
     return [*pickles, Seed("traces/rank_1.json", json.dumps(told).encode())]
 
 
+def stack_profile() -> list[Seed]:
+    """A profile of py-spy in its raw format, and one as speedscope's JSON."""
+    stacks = {"backward (torch/_tensor.py:522)": 60, "__next__ (torch/utils/data/dataloader.py:630)": 7}
+    text = "".join(f"main (train.py:3);{stack} {n}\n" for stack, n in stacks.items())
+    frame = {"name": "main", "file": "train.py", "line": 3}
+    profile = {"type": "sampled", "samples": [[0], [0]], "weights": [0.1, 0.1]}
+    schema = "https://www.speedscope.app/file-format-schema.json"
+    document = {"$schema": schema, "shared": {"frames": [frame]}, "profiles": [profile]}
+    return [Seed("profile.raw", text.encode()), Seed("profile.speedscope.json", json.dumps(document).encode())]
+
+
 def stack_dump() -> list[Seed]:
     """Two processes as py-spy prints them, and one as JSON."""
     frames = "    all_reduce (torch/distributed/distributed_c10d.py:2450)\n    step (train.py:88)\n"
@@ -592,6 +603,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "flightrecorder": flightrecorder,
     "memorysnapshot": memory_snapshot,
     "stackdump": stack_dump,
+    "profile": stack_profile,
     "namedrows": named_rows,
     "numbercolumns": number_columns,
     "sb3evaluations": evaluations,

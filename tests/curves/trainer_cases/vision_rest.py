@@ -9,6 +9,10 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
          "grad_2.0_norm/layer.weight": "layer_grad_norm"},
     ),
     (
+        "scikit-learn", [], [],
+        {"Train_Loss": "train_loss", "OOB_Improve": "other", "Remaining_Time": "other"},
+    ),
+    (
         "keras", [], [],
         {"train/epoch_loss": "train_loss", "validation/epoch_loss": "val_loss",
          "train/epoch_accuracy": "train_accuracy", "validation/epoch_accuracy": "val_accuracy",

@@ -31,11 +31,12 @@ _NODE = re.compile(
 # `rank3`, `worker-2`, `step_7`, `gpu-0`: these name no node
 _NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attempt|step|part)[-_]?\d+|gpu[-_]?\d")
 
-# In the text of a line: `[Rank 3] Watchdog` (NCCL), `local_rank: 3 (pid` (torchrun), `--local_rank=3` (old launcher),
+# In the text of a line: `[Rank 3] Watchdog` (NCCL), `[Rank:3] FATAL ERROR` (Gaudi),
+# `local_rank: 3 (pid` (torchrun), `--local_rank=3` (old launcher),
 # `process 3 terminated with signal` (torch's spawn), `gpu07:77:99 [3] ` (NCCL's host:pid:thread [device])
 _NAMED_RANK = (
-    r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|\bprocess (\d+) terminated with (?:signal|exit)"
-    r"|^\S+?:\d+:\d+ \[(\d+)\] "
+    r"\bRank[ :](\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)"
+    r"|\bprocess (\d+) terminated with (?:signal|exit)|^\S+?:\d+:\d+ \[(\d+)\] "
 )
 # `slurmstepd-gpu07: `, `gpu07:77:99 [3] `. A container is named by twelve hexadecimal digits; a time of day begins with
 # two.
@@ -43,6 +44,7 @@ _NAMED_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*|[0-9a-f]{12}):\d+:\d+ 
 # Every such line contains one of these
 _NAMING_WORDS = (
     "Rank ",
+    "[Rank:",
     "local_rank: ",
     "--local",
     " terminated with ",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time, table
 from loganalyst.patterntraits import having
-from loganalyst.sources.text.lines import heads, owners
+from loganalyst.sources.text.lines import heads, owners, pods
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE, Grouping, Integers, Mask, Table
 from loganalyst.sources.text.patterns import catalogue as patterns
@@ -181,6 +181,7 @@ class Lines:
         self, hits: Hits, texts: pl.DataFrame, session: Integers, time: NDArray[np.datetime64]
     ) -> pl.DataFrame:
         rank, node = owners.named(texts["body"])
+        pod = pods.named(texts["text"])
         places = {"pattern": hits.pattern, "label": hits.pattern, "part": hits.part}
         described = {name: self.catalogue.words[name].gather(at) for name, at in places.items()}
         vague = np.flatnonzero(np.isin(hits.pattern, self.catalogue.vague))
@@ -190,7 +191,7 @@ class Lines:
             pl.Series("session", session), pl.lit(self.name).alias("file"), "line", "offset",
             pl.Series("time", time).cast(Time),
             rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "rank", rank, pl.lit(self.rank)),
-            node=pl.coalesce(_captured("node"), "node", node, pl.lit(self.node)),
+            node=pl.coalesce(_captured("node"), "node", node, pod, pl.lit(self.node)),
             **described,
             captures="captures",
             text=_shortened(pl.col("text")),

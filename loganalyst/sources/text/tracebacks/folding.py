@@ -14,7 +14,8 @@ _KEY = ("session", "kind", "exception", "frame", "fold")
 # `0x7f3a`, `12`, `0.5`: numbers do not distinguish blocks
 _NUMBER = r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?"
 _FILE = r"; error file .*"  # `; error file /tmp/error.json` at the end of torchrun's message
-_ONE_LINE_KINDS = ("cuda", "nccl", "srun", "xla")  # kinds whose block ends at the last line with the same content
+# kinds whose block ends at the last line with the same content
+_ONE_LINE_KINDS = ("cuda", "nccl", "srun", "stack", "xla")
 _MAX_RANGE = 100_000  # numbers of one range; a longer range is no task list
 
 
@@ -113,6 +114,8 @@ def _distinct(blocks: pl.DataFrame) -> Iterator[tuple[Block, list[int], int | No
     fold = pl.when(listed | (pl.col("kind") == "torchrun")).then(message.str.replace(_FILE, "")).otherwise(
         message.str.replace_all(_NUMBER, "#")
     )  # fmt: skip
+    of_rank = pl.format("{} {}", pl.col("rank").cast(pl.String).fill_null(""), message)
+    fold = pl.when(pl.col("kind") == "stack").then(of_rank).otherwise(fold)
     found = blocks.with_columns_seq(message, fold=fold.fill_null("")).sort("first", maintain_order=True)
     once = ("first_line", "offset", "time", "message", "cause")
     last = pl.when(pl.col("kind").is_in(_ONE_LINE_KINDS)).then("last_line")

@@ -10,7 +10,15 @@ import polars as pl
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.tracebacks import chains as tracebacks
-from loganalyst.sources.text.tracebacks import dasktasks, onelinefaults, stacks, syntaxerrors, torchrun, tracelines
+from loganalyst.sources.text.tracebacks import (
+    dasktasks,
+    onelinefaults,
+    runningstacks,
+    stacks,
+    syntaxerrors,
+    torchrun,
+    tracelines,
+)
 from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS
 from loganalyst.sources.text.tracebacks.traces import Traceback
 
@@ -19,7 +27,7 @@ _PYTHON = (*_OPENING, *syntaxerrors.WORDS, dasktasks.WORD)
 # Words that open a block, and how many rows before and behind may belong to it; several ranks may print at once
 _OPENERS = (
     (_OPENING, 2, 4 * MAX_ROWS), (syntaxerrors.WORDS, 4 * MAX_ROWS, 1), ((dasktasks.WORD,), 0, dasktasks.MAX_ROWS),
-    (stacks.WORDS, 60, MAX_ROWS),
+    (stacks.WORDS, 60, MAX_ROWS), (runningstacks.WORDS, runningstacks.ROWS_ABOVE, MAX_ROWS),
     ((torchrun.ROOT,), torchrun.MAX_TABLE_ROWS, 60), (onelinefaults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
@@ -75,7 +83,7 @@ def find(chunk: Chunk, word_rows: Mapping[str, Integers]) -> Found:
     exceptions = pl.Series(sorted(known), dtype=pl.Int64)
     if occurs(torchrun.ROOT):
         found[0] = _with_launcher_table(found[0], torchrun.find(rows))
-    found += [one.find(rows, exceptions) for one in (stacks, onelinefaults) if occurs(*one.WORDS)]
+    found += [one.find(rows, exceptions) for one in (stacks, onelinefaults, runningstacks) if occurs(*one.WORDS)]
     chains = len({one.chain for one in traces})
     ends = [
         (one.row, one.head, one.chain, one.exception, one.message, one.frame, one.process, one.node, one.harmless,
