@@ -37,7 +37,6 @@ def test_the_search_for_last_words_is_compiled_once(tmp_path: Path) -> None:
         "Unable to start the quux daemon",
         "quux.cpp:12] Aborting the job",
         "ERROR:__main__:Loading the quux failed",
-        "CRITICAL:__main__:Starting the quux: panic: no quux",
         "the quux daemon terminated unexpectedly",
         "the quux unexpectedly failed with code 9",
     ],
