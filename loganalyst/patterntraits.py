@@ -50,6 +50,7 @@ TRAITS: Mapping[str, str] = {
     "not_shuffled": "the training data is not shuffled",
     "parameters_printed": "captures the number of trained or of other parameters, and which of both it is",
     "plan_printed": "captures `steps`: the number of steps that the program plans",
+    "continued": "the program continues a training from its checkpoint",
     "step_printed": "the last step that the log prints; captures `step`",
     "message_advice": "captures `advice`: what the message of an error above advises",
     "cut_line": "the last line of the log has no end",

@@ -3,9 +3,11 @@ not known.
 """
 
 import numpy as np
+import polars as pl
 
-from loganalyst.features.context import Computed
+from loganalyst.features.context import Computed, Context
 from loganalyst.model import Curve
+from loganalyst.patterntraits import having
 from loganalyst.thresholds import feature_limit
 
 MIN_POINTS = 3  # points for a logging interval
@@ -27,6 +29,15 @@ def begins_late(curve: Curve) -> bool:
     if epochs[0] < 2 <= epochs[-1]:  # a first epoch is a beginning, whatever the step counter shows
         return False
     return late or _share_before(np.floor(epochs[0]) - 1, epochs[-1]) > feature_limit("log_starts_late")
+
+
+def is_continued(context: Context, curve: Curve) -> bool:
+    """Whether a log says before the first value that the training continues from a checkpoint."""
+    said = context.run.lines.filter(
+        pl.col("pattern").is_in(having("continued")), pl.col("session") == int(curve.sessions[0])
+    )
+    before = (pl.col("file") != curve.source) | (pl.col("line") < int(curve.lines[0]))
+    return said.filter(before).height > 0
 
 
 def unless_late(curve: Curve, values: Computed) -> Computed:

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from loganalyst.features.beginning import begins_late, unless_late
+from loganalyst.features.beginning import begins_late, is_continued, unless_late
 from loganalyst.features.context import (
     Computed,
     Context,
@@ -61,6 +61,7 @@ FEATURES = (
     Feature("train_loss_swing_count", "int", "swings", "upward swings after the first fifth of the run, larger than the jitter", ROLE),
     Feature("train_loss_swing_relative", "float", "share", "typical size of these swings relative to the level", ROLE),
     Feature("train_loss_noise_relative", "float", "share", "noise relative to the last level", ROLE),
+    Feature("train_loss_continued", "bool", "", "a log says before the first value that the training continues from a checkpoint", ROLE),
     Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before the first logged value, so the total fall is not known", ROLE),
     Feature("train_loss_negative_share", "float", "share", "share of the values below 0", ROLE),
     Feature("train_loss_end_ratio", "float", "ratio", "lower of the last two values divided by the first value", ROLE),
@@ -131,6 +132,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_constant_share": shape.constant_share,
         **_ends_and_bursts(curve, context.quantum(curve)),
         "train_loss_begins_late": begins_late(curve),
+        "train_loss_continued": is_continued(context, curve),
         **unless_late(curve, {
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),

@@ -25,8 +25,11 @@ FEATURES = (
     Feature("thermal_slowdown_count", "int", "lines", "lines that say that heat slows a device down (0 = none found)", NEEDS),
     Feature("tracker_offline_count", "int", "lines", "lines that name a folder of W&B that was not sent (0 = none found)", NEEDS),
     Feature("tracker_offline_folder", "text", "", "this folder, on the first such line", NEEDS),
+    Feature("script_line_count", "int", "lines", "lines of the job script that the shell could not run (0 = none found)", NEEDS),
+    Feature("script_line_text", "text", "", "what the shell said of the first of them", NEEDS),
     Feature("unshuffled_line_count", "int", "lines", "lines that say that the training data is not shuffled (0 = none found)", NEEDS),
 )  # fmt: skip
+MAX_TEXT = 160  # characters of a line in a note
 # `LogBackward0` of PyTorch, `true_divide` of NumPy, `RealDiv` of TensorFlow
 _WRAPPED = re.compile(r"^(?:true_|floor_)|Backward\d*$")
 
@@ -46,6 +49,7 @@ def compute(context: Context) -> Computed:
         ("faulthandler", "faulthandler_on"),
         ("thermal_slowdown", "too_hot"),
         ("tracker_offline", "tracker_offline"),
+        ("script_line", "shell_line"),
     ):
         out |= _counted(context, name, trait)
     return out
@@ -69,6 +73,8 @@ def _counted(context: Context, name: str, trait: str) -> Computed:
         out[f"{name}_losses_later"] = _losses_later(context, witness)
     elif trait == "tracker_offline":
         out[f"{name}_folder"] = (said["folder"], witness)
+    elif trait == "shell_line":
+        out[f"{name}_text"] = (first["text"].strip()[:MAX_TEXT], witness)
     elif trait == "inputs_too_long":
         out[f"{name}_most"] = (int(said["most"]), witness)
     return out

@@ -1,11 +1,13 @@
 """Logs that begin in the middle of a run: earlier gains and falls are not known."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import loganalyst as la
 from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Context
 from loganalyst.model import Features, table
@@ -92,3 +94,25 @@ def test_features_of_a_late_start_are_unknown(context_of: Callable[..., Context]
     assert not begins_late(first_epoch)
     assert unless_late(late, {"a": 1.0}) == {"a": None}
     assert unless_late(first_epoch, {"a": 1.0}) == {"a": 1.0}
+
+
+FLAT = [f"step {step} loss {2.31 - 0.0003 * step + 0.02 * (step % 3):.4f}" for step in range(1, 41)]
+
+
+@pytest.mark.parametrize(
+    ("log", "continued"),
+    [
+        (["Resuming training from checkpoints/last.ckpt", *FLAT], True),
+        (["=> loaded checkpoint 'best.pth.tar' (epoch 42)", *FLAT], True),
+        (["Resuming from step 0", *FLAT], False),
+        ([*FLAT, "Resuming training from checkpoints/last.ckpt"], False),
+        (["Training from scratch", *FLAT], False),
+    ],
+)
+def test_a_training_that_continues_is_not_stuck(tmp_path: Path, log: list[str], continued: bool) -> None:
+    """Its first level is that of a trained model, so a small fall since then is no fault by itself."""
+    (tmp_path / "train.log").write_text("\n".join(log) + "\n")
+    found = la.diagnose(tmp_path / "train.log")
+
+    assert found.features.values["train_loss_continued"] is continued
+    assert ("stuck-loss" not in [symptom.id for symptom in found.symptoms]) is continued

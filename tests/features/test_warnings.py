@@ -32,6 +32,25 @@ def test_samples_without_labels_are_counted(tmp_path: Path) -> None:
     assert found.witnesses["labels_masked_line_count"].line == 2
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ModuleCmd_Load.c(244):ERROR:105: Unable to locate a modulefile for 'cuda/12.6'",
+        "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
+        "/var/spool/slurmd/job7/slurm_script: line 9: /home/u/env/bin/activate: No such file or directory",
+    ],
+)
+def test_a_shell_goes_on_after_a_line_that_it_could_not_run(tmp_path: Path, said: str) -> None:
+    (tmp_path / "job.log").write_text(f"{said}\nloading the model\nDevice: cuda:0\nwrote ./out/test1.wav\n")
+    found = la.diagnose(tmp_path / "job.log")
+
+    assert found.features.values["script_line_count"] == 1
+    assert found.features.values["script_line_text"] == said
+    assert found.features.witnesses["script_line_text"].line == 1
+    assert (found.status, found.causes) == ("insufficient_data", ())
+    assert [note.id for note in found.notes] == ["job-tells-little", "script-line-not-run"]
+
+
 def test_a_log_without_the_warning_has_none(tmp_path: Path) -> None:
     """0 with a log, NULL without one."""
     (tmp_path / "job.log").write_text("step 1 loss 2.0\nstep 2 loss 1.9\n")

@@ -44,6 +44,9 @@ _OTHER_FORMAT = re.compile(
     re.I | re.M,
 )
 _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss: 0.5`, `'loss': '0.5'`, `loss=0.5`
+_NO_TABLE_ROW = re.compile(
+    r"^\s*\{['\"]|\d(?:it/s|s/it)\b"
+)  # `{'loss': 0.5, 'lr': 1e-3}`, `| 3/9 [00:02<00:04, 1.5it/s]`
 MIN_TEXT_SHARE = 0.97  # of the bytes of a text that are no control characters
 # control characters that text does not hold
 _CONTROL_BYTES = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
@@ -109,9 +112,11 @@ def _is_table(text: str) -> bool:
 
     It is one with several tabs in the first line that do not separate names from values. It is one, too, with the same
     number of commas (two or more) in each of the first five lines, no spaces around words, and not a name before the
-    values of each line.
+    values of each line. A printed dictionary or a progress bar is no row.
     """
     head = text.split("\n")[:5]
+    if any(map(_NO_TABLE_ROW.search, head)):
+        return False
     if head[0].count("\t") > 1 and not (_NAMED_VALUE.search(head[0]) or re.search(_TRAINING_LINE, head[0])):
         return True
     counts = {line.count(",") for line in head}

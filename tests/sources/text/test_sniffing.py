@@ -33,6 +33,18 @@ OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
         ("train.log", "".join(f"epoch: {i}, loss: 0.{i}, acc: 0.5\n" for i in range(1, 6)), 0.5, 0.5),
         ("train.log", "".join(f"{{'loss': 0.{i}, 'lr': 0.1, 'epoch': {i}}}\n" for i in range(1, 6)), 0.5, 0.5),
         ("train.log", "".join(f"{{'loss': '0.{i}', 'lr': '1e-05', 'epoch': '{i}'}}\n" for i in range(1, 6)), 0.5, 0.5),
+        (
+            "run.log",
+            "1/9 [0:01, 1.5it/s]a,b\n" + "".join(f"{{'loss': '0.{i}', 'lr': '0.1', 'epoch': '1'}}\n" for i in range(5)),
+            0.5,
+            0.5,
+        ),
+        (
+            "run.log",
+            "seed,data,lr\n" + "".join(f"{{'loss': 0.{i}, 'lr': 0.1, 'epoch': 1}}\n" for i in range(5)),
+            0.5,
+            0.5,
+        ),
         ("rows.log", "".join(f"2026-01-02T03:04:0{i},{i},0.{i}\n" for i in range(1, 6)), 0, 0),
         ("run.out", "\x7fELF\x01\x02\x03\x04" * 20, 0, 0),
         ("run8.txt", "Score of Epoch #1 : 2.5\n", 0.4, 0.4),

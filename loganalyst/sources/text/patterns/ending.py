@@ -86,6 +86,7 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
         message.str.contains(unknownerrors.speech(kind)) & ~message.str.contains(unknownerrors.speech(f"no_{kind}"))
         for kind in ("error", "complaint")
     )
+    states_error &= ~_reports_work(message)
     complaint = (
         sounds_like_error
         & ~message.str.contains(unknownerrors.speech("no_error"))
@@ -102,6 +103,14 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     order = pl.when(pl.col("label").is_not_null()).then(known).otherwise(unknown)
     ordered = lines.with_columns(order=order).drop_nulls("order").sort("order", "line")
     return (ordered.filter(pl.col("order") < UNKNOWN_ORDER, ~vague) if named else ordered).head(1)
+
+
+def _reports_work(message: pl.Expr) -> pl.Expr:
+    """Whether only the level of a log record sounds like an error: `CRITICAL:__main__:Starting finetuning`."""
+    level, work, error, complaint = (unknownerrors.speech(kind) for kind in ("level", "work", "error", "complaint"))
+    record = message.str.replace(level, "")
+    works = message.str.contains(level) & record.str.contains(work)
+    return works & ~record.str.contains(error) & ~record.str.contains(complaint)
 
 
 def _last_lines(tail: bytes, line: int) -> pl.DataFrame:

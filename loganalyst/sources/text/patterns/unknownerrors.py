@@ -58,6 +58,8 @@ class _FamilyEntry(Shape, frozen=True):
 class _Speech(Shape, frozen=True):
     error: Texts
     no_error: Texts
+    level: Texts
+    work: Texts
     complaint: Texts
     no_complaint: Texts
 
@@ -80,8 +82,9 @@ def families() -> tuple[Family, ...]:
 
 @cache
 def speech(kind: str) -> str:
-    """The regex of lines that state an error (`error`) or only sound like one (`complaint`), or of lines that look so
-    and report none (`no_error`, `no_complaint`). Raises RuleError.
+    """The regex of lines that state an error (`error`) or sound like one (`complaint`), of lines that look so and
+    report none (`no_error`, `no_complaint`), of the level of a log record (`level`), or of ordinary work (`work`).
+    Raises RuleError.
     """
     return "|".join(f"(?:{_ascii(regex)})" for regex in getattr(ours("wording.yaml", _File).speech, kind))
 

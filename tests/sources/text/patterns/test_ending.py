@@ -36,6 +36,7 @@ def test_the_search_for_last_words_is_compiled_once(tmp_path: Path) -> None:
         "2026-01-02T03:04:05Z ERROR 77 [quux.driver.Commands]:  The quux daemon has gone",
         "Unable to start the quux daemon",
         "quux.cpp:12] Aborting the job",
+        "ERROR:__main__:Loading the quux failed",
         "the quux daemon terminated unexpectedly",
         "the quux unexpectedly failed with code 9",
     ],
@@ -60,11 +61,14 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
         "Job terminated of its own accord at 2026-01-02T03:04:05Z.",
         "❌ Not solved (target: 475, best: 27)",
         "Checkpoint tracker file does not exist: /data/run/latest_checkpointed_iteration.txt",
+        "CRITICAL:__main__:Starting finetuning",
+        "2026-01-02 10:00:00,123 [CRITICAL] trainer: Loading checkpoint shards",
+        "ERROR:root:Epoch 3 took 12 s",
         "done",
     ],
 )
 def test_words_that_report_no_error(tmp_path: Path, words: str) -> None:
-    """Numbers called errors, and retries, are none."""
+    """Numbers called errors, retries, and work that is logged at a high level, are none."""
     assert last_words(tmp_path, f"start\n{words}\n") == []
 
 
