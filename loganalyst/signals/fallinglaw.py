@@ -128,11 +128,12 @@ def _misfits(shapes: NDArray[np.float64], y: Array) -> Array:
 
 
 def _greatest_gain(fit: _Fit, t: Array, y: Array) -> float:
-    """The greatest fall over as many steps again of a curve above zero that slows down: the share by which it fell when
+    """The greatest fall over as many steps again that a power law above zero allows: the share by which it fell when
     the number of steps last doubled. A fit may tend to a limit below zero, and would then predict a loss near zero.
     """
     half, end = fit.limit + fit.scale * _shapes(fit.kind, np.array([fit.rate]), np.array([t[-1] / 2, t[-1]]))[0]
-    return float(end * (1 - end / half)) if y.min() > 0 and fit.limit < 0 and 0 < end < half else float("inf")
+    impossible = fit.kind == "power" and fit.limit < 0 < y.min() and 0 < end < half
+    return float(end * (1 - end / half)) if impossible else float("inf")
 
 
 def _described(fit: _Fit, t: Array, y: Array, unit: float) -> Convergence:

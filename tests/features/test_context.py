@@ -178,3 +178,9 @@ def test_the_kind_of_training_of_a_document_stays(context_of: Callable[..., Cont
 
     assert found is not None
     assert (found.kind, found.probability, found.sure) == ("speech", 0.9, True)
+
+
+def test_a_training_loss_eight_times_as_high_is_a_sum(context_of: ContextOf) -> None:
+    for times, comparable in ((16.0, False), (5.0, True)):
+        context = context_of({"train_loss": [times * x for x in (1.6, 1.5, 1.4)], "val_loss": [1.6, 1.5, 1.4]})
+        assert context.comparable(*(context.with_role(role)[0] for role in ("train_loss", "val_loss"))) is comparable
