@@ -76,7 +76,8 @@ def number_lists(data: Mapping[str, Any]) -> dict[str, list[float | None]]:
     """The lists of numbers in a nested object, by keys joined with ``/``; empty unless they form one table.
 
     They form one table if at least half have the same length, and that is 10 or more, or the lists are at least half
-    of the object's values. Lists of one number are the history of one epoch if a loss is among them. `jsonfolded` brings other layouts into this form first.
+    of the object's values. Lists of one number are the history of one epoch if a loss is among them. `jsonfolded`
+    brings other layouts into this form first.
     """
     data = jsonfolded.unfolded(data)
     lists = dict(_lists(data, ""))
