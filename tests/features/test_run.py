@@ -155,7 +155,7 @@ def test_earlier_trainings_of_the_same_file(tmp_path: Path) -> None:
 
     def left_out(name: str) -> object:
         run = ingest(tmp_path / name)
-        return run_features.compute(Context(run, tuple(run_curves(run)[0]), table("findings")))[
+        return run_features.compute(Context(run, tuple(run_curves(run, {}, {}, {})[0]), table("findings")))[
             "run_earlier_trainings_points"
         ]
 
