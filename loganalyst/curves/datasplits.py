@@ -22,6 +22,7 @@ SCORES = (
 )  # roles of names that do not say their data, because they are held out as a rule
 MIN_ABOVE = 0.9  # share of points at which a held-out loss lies above the training loss
 MIN_SHARED = 4  # steps that two metrics share, to compare them
+MIN_TIMES_AS_OFTEN = 2  # points of the training loss for each point of a metric logged at evaluations only
 MIN_POINTS_OF_OTHERS = 10  # points of the longest judged curve, where one point is a final value
 MIN_DIFFERING = 0.5  # share of points at which two metrics of the same steps differ if they are two
 
@@ -34,7 +35,8 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     longest = max((c.values.size for c in found if claims[c.metric].role.judged), default=0)
     once = [c for c in asked if c.values.size == 1 and longest >= MIN_POINTS_OF_OTHERS]
     by_training = dict(_by_training(asked, of_training, claims)) | dict(_by_neighbour(found, of_training, claims))
-    return dict(_by_held_out(claims)) | dict(_final(once, claims)) | by_training | dict(_by_file(asked, claims))
+    by_steps = dict(_by_evaluations(asked, found, claims)) | by_training
+    return dict(_by_held_out(claims)) | dict(_final(once, claims)) | by_steps | dict(_by_file(asked, claims))
 
 
 def _by_held_out(claims: Claims) -> Iterator[tuple[str, Claim]]:
@@ -61,6 +63,21 @@ def _final(once: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]
     for curve in once:
         if claims[curve.metric].role.name == "train_accuracy":
             why = f"{claims[curve.metric].why}, but logged once"
+            yield curve.metric, claim("val_accuracy", why, role_file().certainty.doubted)
+
+
+def _by_evaluations(asked: Sequence[Curve], found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Accuracies logged at the steps of held-out values only, where training values are logged in between."""
+    held_out = [c for c in found if names_held_out(c.metric)]
+    most = max((c.values.size for c in found if claims[c.metric].role.name == "train_loss"), default=0)
+    measures = {measure(c.metric) for c in held_out}
+    for curve in asked:
+        often = most < MIN_TIMES_AS_OFTEN * curve.values.size
+        if claims[curve.metric].role.name != "train_accuracy" or measure(curve.metric) in measures or often:
+            continue
+        beside = [c for c in held_out if np.array_equal(c.steps, curve.steps)]
+        if curve.values.size >= MIN_SHARED and beside:
+            why = f"{claims[curve.metric].why}, logged only with {beside[0].metric}"
             yield curve.metric, claim("val_accuracy", why, role_file().certainty.doubted)
 
 

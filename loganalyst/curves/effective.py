@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.curves.metricarrays import by_metric
 from loganalyst.curves.roleclaims import is_unsure
@@ -138,7 +139,7 @@ def last_training(found: list[Curve]) -> list[Curve]:
     """The curves from the start of the last training, if one program trained several times.
 
     Where a training starts, the epochs count from the first again, and a training or held-out loss returns most of the
-    way to its first value.
+    way to its first value. If that is so once, and all count the same epochs, each count is a training.
     """
     losses = ("train_loss", "val_loss")
     starts = [start for c in found if c.role.name in losses and (start := _last_training_start(c)) is not None]
@@ -159,19 +160,22 @@ def _last_training_start(loss: Curve) -> _Start | None:
     known = np.flatnonzero(np.isfinite(loss.values) & np.isfinite(loss.epochs))
     x, epochs, sessions = loss.values[known], loss.epochs[known], loss.sessions[known]
     back = np.flatnonzero((np.diff(epochs) < 0) & (np.diff(sessions) == 0)) + 1
-    for k in back[::-1].tolist():
-        if epochs[k] > epochs[0] or min(k, x.size - k) < _LEVEL_POINTS:
-            continue
-        stretches = (
-            x[: min(_LEVEL_POINTS, k - _LEVEL_POINTS) or 1],
-            x[k - _LEVEL_POINTS : k],
-            x[k : k + _LEVEL_POINTS],
-        )
-        first, before, after = (float(np.median(stretch)) for stretch in stretches)
-        if first > before and after - before > _MIN_RETURN * (first - before):
-            at = known[k]
-            return _Start(int(sessions[k]), int(loss.steps[at]), int(loss.lines[at]), loss.source)
-    return None
+    starts = [k for k in back.tolist() if epochs[k] <= epochs[0] and _starts_over(x, k)]
+    if not starts:
+        return None
+    # A table may hold one training after another, of as many epochs each, and some begin below the end of the last one.
+    each = np.split(epochs, back)
+    at = known[int(back[-1]) if all(np.array_equal(part, each[0]) for part in each) else starts[-1]]
+    return _Start(int(loss.sessions[at]), int(loss.steps[at]), int(loss.lines[at]), loss.source)
+
+
+def _starts_over(x: NDArray[np.float64], k: int) -> bool:
+    """Whether the loss `x` returns most of the way to its first value at position `k`."""
+    if min(k, x.size - k) < _LEVEL_POINTS:
+        return False
+    stretches = (x[: min(_LEVEL_POINTS, k - _LEVEL_POINTS) or 1], x[k - _LEVEL_POINTS : k], x[k : k + _LEVEL_POINTS])
+    first, before, after = (float(np.median(stretch)) for stretch in stretches)
+    return first > before and after - before > _MIN_RETURN * (first - before)
 
 
 def _from_start(curve: Curve, start: _Start) -> Curve:

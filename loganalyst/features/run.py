@@ -36,6 +36,7 @@ FEATURES = (
     Feature("run_exit_code", "int", "", "exit code that the tracker or the scheduler recorded", "run"),
     Feature("run_evaluated", "bool", "", "a value on held-out data was logged: a loss, a score or an error rate", "run"),
     Feature("run_log_expected", "bool", "", "a tracker, an event file, or a log together with its config was found, so the run was meant to log metrics", "run"),
+    Feature("run_earlier_trainings_points", "int", "points", "values of the loss that the same file holds before the start of its last training, and that are not judged", "train_loss or val_loss"),
 )  # fmt: skip
 
 SOURCE_NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "trackio": "Trackio", "text": "the job log"}
@@ -99,8 +100,20 @@ def compute(context: Context) -> Computed:
         "run_exit_code": int(code[0]) if len(code) and code[0] is not None else None,
         "run_evaluated": any(c.role.name.startswith("val_") for c in kept),
         "run_log_expected": expected,
+        "run_earlier_trainings_points": _left_out(context),
     }
     return out
+
+
+def _left_out(context: Context) -> int | None:
+    """The values in the file of the loss, of the same session, that come before the first judged one."""
+    curve = next(iter(context.with_role("train_loss", "val_loss")), None)
+    if curve is None or not curve.lines.size or curve.lines[0] < 0:
+        return None
+    same = (pl.col("metric") == curve.metric) & (pl.col("session") == int(curve.sessions[0]))
+    return context.run.points.filter(
+        same & (pl.col("source") == curve.source) & (pl.col("line") < int(curve.lines[0]))
+    ).height
 
 
 def _stopped_early(run: Run) -> bool:

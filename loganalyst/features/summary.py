@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from loganalyst.features.validation import is_one_sided
 from loganalyst.model import Curve, Run
 
 HEADLINE_ROLES = ("train_loss", "val_loss", "val_accuracy", "val_score", "val_error_rate", "reward", "train_accuracy")
@@ -37,9 +38,8 @@ def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
         for r, w in COST_IF_MISSING.items()
         if not other and r not in roles | covered and f"{r}_squared" not in roles
     }
-    headlines = [
-        _headline(c) for role in HEADLINE_ROLES for c in curves if c.role.name == role and np.isfinite(c.values).any()
-    ][:6]
+    known = sorted((c for c in curves if np.isfinite(c.values).any()), key=is_one_sided)
+    headlines = [_headline(c) for role in HEADLINE_ROLES for c in known if c.role.name == role][:6]
     return {
         "last_step": max(steps, default=None),
         "epochs": max(epochs, default=None),

@@ -246,6 +246,11 @@ def _errors_left(context: Context) -> Value:
     return None
 
 
+def is_one_sided(curve: Curve) -> bool:
+    """Whether it is a precision or a recall, which can be traded for each other. An average precision is not."""
+    return bool(_ONE_SIDED.search(normalise(curve.metric)))
+
+
 def scores(context: Context) -> list[Curve]:
     """Held-out accuracies, otherwise scores, otherwise error rates.
 
@@ -253,7 +258,7 @@ def scores(context: Context) -> list[Curve]:
     """
     roles = ("val_accuracy", "val_score", "val_error_rate")
     curves = next(filter(None, map(context.with_role, roles)), [])
-    whole = [c for c in curves if not _ONE_SIDED.search(normalise(c.metric))]
+    whole = [c for c in curves if not is_one_sided(c)]
     return [c for c in whole or curves if np.isfinite(c.values).any()]
 
 

@@ -127,6 +127,15 @@ def _misfits(shapes: NDArray[np.float64], y: Array) -> Array:
     return as_floats(np.dot(d, d) - (g @ d) ** 2 / np.maximum((g * g).sum(axis=1), 1e-300))
 
 
+def _greatest_gain(fit: _Fit, t: Array, y: Array) -> float:
+    """The greatest fall over as many steps again that a power law above zero allows: the share by which it fell when
+    the number of steps last doubled. A fit may tend to a limit below zero, and would then predict a loss near zero.
+    """
+    half, end = fit.limit + fit.scale * _shapes(fit.kind, np.array([fit.rate]), np.array([t[-1] / 2, t[-1]]))[0]
+    impossible = fit.kind == "power" and fit.limit < 0 < y.min() and 0 < end < half
+    return float(end * (1 - end / half)) if impossible else float("inf")
+
+
 def _described(fit: _Fit, t: Array, y: Array, unit: float) -> Convergence:
     """The fit with errors from the covariance of (limit, scale, rate), widened for autocorrelated residuals."""
     rate = np.array([fit.rate])
@@ -144,13 +153,14 @@ def _described(fit: _Fit, t: Array, y: Array, unit: float) -> Convergence:
     bend = -fit.scale * (slope(ends)[0] * at_ends[0] - slope(ends)[1] * at_ends[1])
     error = np.array([0.0, drop, bend])
     total = float(np.dot(y - y.mean(), y - y.mean()))
+    gain = min(float(fit.scale * drop), _greatest_gain(fit, t, y))
     return Convergence(
         kind="power" if fit.kind == "power" else "exponential",
         rate=fit.rate,
         rate_error=float(np.sqrt(covariance[2, 2])),
         limit=fit.limit * unit,
         limit_error=float(np.sqrt(covariance[0, 0])) * unit,
-        gain=float(fit.scale * drop) * unit,
+        gain=gain * unit,
         gain_error=float(np.sqrt(max(error @ covariance @ error, 0.0))) * unit,
         explained=1 - fit.power / total,
     )

@@ -81,10 +81,12 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
         return alone
     curve = smooth(tv)
     at_best, at_end = float(np.interp(vs[best], ts, curve)), median(curve[-3:])
+    since = int(np.count_nonzero(ts > vs[best]))
+    fall = at_best - median(curve[-min(3, since) :]) if since else 0.0
     return replace(
         alone,
-        train_fall=_ratio(at_best - at_end, at_best),
-        train_fall_z=_bounded((at_best - at_end) / _error(tv, int(np.count_nonzero(ts >= vs[best])))),
+        train_fall=_ratio(fall, at_best),
+        train_fall_z=_bounded(fall / _error(tv, int(np.count_nonzero(ts >= vs[best])))),
         final_ratio=_ratio(last - at_end, at_end),
         best_ratio=_ratio(low - at_best, at_best),
         **_widening(level - np.interp(vs, ts, curve), noise, where),

@@ -52,6 +52,18 @@ def test_a_training_accuracy_beside_it() -> None:
     assert changed({"train_accuracy": LOSS, "accuracy": [LOSS[k] for k in steps["accuracy"]]}, None, steps) == {}
 
 
+def test_logged_only_at_the_evaluations() -> None:
+    """A held-out accuracy of the same name would say that it is of the training data."""
+    at = [0, 5, 10, 15]
+    steps = {"val_loss": at, "accuracy": at, "val_accuracy": at}
+    logged = {"train_loss": LOSS, "val_loss": LOSS[:4], "accuracy": [0.2, 0.3, 0.4, 0.5]}
+
+    assert changed(logged, None, steps) == {"accuracy": "val_accuracy"}
+    assert changed(logged | {"val_accuracy": [0.1, 0.2, 0.3, 0.4]}, None, steps) == {}
+    assert changed(logged | {"train_loss": LOSS[:4]}, None, steps | {"train_loss": at}) == {}
+    assert changed(logged, None, steps | {"accuracy": [1, 5, 10, 15]}) == {}
+
+
 def test_a_measure_that_the_neighbour_names() -> None:
     """A program prints `accuracy Train=96 Val=83`."""
     assert changed({"accuracy Train": LOSS, "Val": ABOVE}) == {"Val": "val_accuracy"}

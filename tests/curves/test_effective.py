@@ -177,6 +177,19 @@ def test_a_second_training_is_recognised_by_its_held_out_loss() -> None:
     assert lr.values.tolist() == [4e-5]
 
 
+def test_a_training_that_begins_below_the_end_of_the_one_before() -> None:
+    """The first two show that the table holds several trainings of eight epochs; the third is a better model."""
+    better = [x / 10 for x in FALL]
+    (loss,) = last_training(curves(run_of(epochs([*FALL, *FALL, *better], [*range(1, 9)] * 3)), assign(["loss"])))
+
+    assert loss.values.tolist() == better
+
+    shorter = [*range(1, 9), *range(1, 9), *range(1, 8)]  # perhaps cut off, perhaps a second phase
+    (loss,) = last_training(curves(run_of(epochs([*FALL, *FALL, *better[:7]], shorter)), assign(["loss"])))
+
+    assert loss.values.tolist() == [*FALL, *better[:7]]
+
+
 @pytest.mark.parametrize(
     ("values", "counted"),
     [

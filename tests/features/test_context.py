@@ -188,3 +188,9 @@ def test_the_rating_is_the_reward_of_self_play(ratings: int, main: str, context_
     reward = found.main_reward()
     assert reward is not None
     assert reward.metric == main
+
+
+def test_a_training_loss_eight_times_as_high_is_a_sum(context_of: ContextOf) -> None:
+    for times, comparable in ((16.0, False), (5.0, True)):
+        context = context_of({"train_loss": [times * x for x in (1.6, 1.5, 1.4)], "val_loss": [1.6, 1.5, 1.4]})
+        assert context.comparable(*(context.with_role(role)[0] for role in ("train_loss", "val_loss"))) is comparable

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from loganalyst.curves.runcurves import run_curves
 from loganalyst.features import run as run_features
 from loganalyst.features.context import Context
 from loganalyst.model import Features, Run, RunStatus, Source, table
@@ -156,3 +157,18 @@ def test_a_log_with_few_values_is_that_of_a_job(tmp_path: Path, end: str, status
 
     assert (found.features.values["run_kind"], found.status) == ("job", status)
     assert found.confidence <= 0.8
+
+
+def test_earlier_trainings_of_the_same_file(tmp_path: Path) -> None:
+    """Three trainings of eight epochs: the values of the first two are left out."""
+    rows = [f"{epoch},{2.0 * 0.7**epoch:.4f}" for _ in range(3) for epoch in range(8)]
+    (tmp_path / "log.csv").write_text("\n".join(["epoch,loss", *rows]) + "\n")
+    (tmp_path / "one.csv").write_text("\n".join(["epoch,loss", *rows[:8]]) + "\n")
+
+    def left_out(name: str) -> object:
+        run = ingest(tmp_path / name)
+        return run_features.compute(Context(run, tuple(run_curves(run, {}, {}, {})[0]), table("findings")))[
+            "run_earlier_trainings_points"
+        ]
+
+    assert (left_out("log.csv"), left_out("one.csv")) == (16, 0)

@@ -89,3 +89,20 @@ def test_the_last_step_is_that_of_judged_curves():
     assert summary(logged("loss", [1.0] * 10), unknown)["last_step"] == 9
     assert summary(unknown)["last_step"] == 29
     assert summary(logged("system/gpu.0.temp", [50.0] * 30))["last_step"] is None
+
+
+def test_a_score_that_weighs_both_sides_comes_before_precision_and_recall():
+    """Each of them can be bought with the other, so their best is not the best of the run."""
+    found = summary(
+        logged("metrics/precision(B)", [0.9, 0.5]),
+        logged("metrics/recall(B)", [0.2, 0.6]),
+        logged("metrics/mAP50-95(B)", [0.3, 0.5]),
+        checkpoints=[("a.pt", 0, True), ("b.pt", 1, True)],
+    )
+
+    assert [m["metric"] for m in found["metrics"]] == [
+        "metrics/mAP50-95(B)",
+        "metrics/precision(B)",
+        "metrics/recall(B)",
+    ]
+    assert found["checkpoint"]["nearest"] == "b.pt"

@@ -106,3 +106,18 @@ def test_single_outliers_do_not_count() -> None:
 )
 def test_curves_that_do_not_fall_have_no_law(values: list[float]) -> None:
     assert convergence(np.arange(len(values)), values) is None
+
+
+def test_a_loss_above_zero_falls_no_faster_than_before() -> None:
+    """A law whose limit is below zero fits a loss that halved with each doubling; it would predict a fall to zero."""
+    steps = np.arange(1, 61)
+    falling = 1.0 - 0.2 * np.log(steps)
+    found = convergence(steps, falling)
+
+    assert found is not None
+    assert found.limit < 0
+    assert found.gain == pytest.approx(falling[-1] * (1 - falling[-1] / falling[29]), rel=0.1)
+
+    below_zero = convergence(steps, falling - 10)
+    assert below_zero is not None
+    assert below_zero.gain == pytest.approx(0.2 * np.log(2), rel=0.1)

@@ -123,3 +123,17 @@ def test_training_logged_up_to_the_last_evaluation_is_compared():
     found = gap(range(0, 100, 10), [1.0] * 10, range(19, 100, 20), [5.0, 4.0, 3.0, 2.5, 2.0])
 
     assert (found.best_step, found.final_ratio, found.train_fall) == (99, 1.0, 0.0)
+
+
+def test_the_fall_of_training_since_a_best_near_the_end():
+    """With one or two values after the best, the level of the end is theirs, not that of the values before."""
+    steps = np.arange(5)
+    train = np.array([2.0, 1.8, 1.6, 1.4, 1.2])
+
+    after_one = gap(steps, train, steps, np.array([3.0, 2.5, 2.0, 1.0, 2.0]))
+    after_two = gap(steps, train, steps, np.array([3.0, 2.0, 1.0, 2.0, 2.0]))
+    at_the_end = gap(steps, train, steps, np.array([5.0, 4.0, 3.0, 2.0, 1.0]))
+
+    assert after_one.train_fall == pytest.approx(0.2 / 1.4)
+    assert after_two.train_fall == pytest.approx(0.3 / 1.6)
+    assert at_the_end.train_fall == 0.0

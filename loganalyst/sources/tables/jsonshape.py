@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,14 +76,21 @@ def number_lists(data: Mapping[str, Any]) -> dict[str, list[float | None]]:
     """The lists of numbers in a nested object, by keys joined with ``/``; empty unless they form one table.
 
     They form one table if at least half have the same length, and that is 10 or more, or the lists are at least half
-    of the object's values. `jsonfolded` brings other layouts into this form first.
+    of the object's values. Lists of one number are the history of one epoch if a loss is among them. `jsonfolded`
+    brings other layouts into this form first.
     """
     data = jsonfolded.unfolded(data)
     lists = dict(_lists(data, ""))
     sizes = [len(numbers) for numbers in lists.values()]
     common = max(sizes, key=sizes.count, default=0)
     table = 2 * sizes.count(common) >= len(sizes) and (common >= 10 or (common > 1 and 2 * len(lists) >= len(data)))
-    return _unprefixed(lists) if table else {}
+    return _unprefixed(lists) if table or _one_epoch(data, lists) else {}
+
+
+def _one_epoch(data: Mapping[str, Any], lists: Mapping[str, Sequence[float | None]]) -> bool:
+    """Whether it is the history of one epoch: nothing but lists of one number, one of them a loss."""
+    single = len(lists) == len(data) > 1 and all(len(numbers) == 1 for numbers in lists.values())
+    return single and any("loss" in name.lower() for name in lists)
 
 
 def _unprefixed(lists: dict[str, list[float | None]]) -> dict[str, list[float | None]]:

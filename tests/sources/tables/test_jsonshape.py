@@ -39,3 +39,13 @@ def test_names_and_values():
     assert settings_name(Path("args.json"))
     assert not settings_name(Path("history.json"))
     assert (parse_json("[1]"), parse_json("[1")) == ([1], None)
+
+
+def test_the_history_of_one_epoch():
+    """Nothing but lists of one number, one of them a loss."""
+    history = {"loss": [0.5], "val_accuracy": [0.9]}
+
+    assert number_lists(history) == history
+    assert number_lists({"layers": [3], "heads": [4]}) == {}
+    assert number_lists({**history, "name": "x"}) == {}
+    assert number_lists({"loss": [0.5]}) == {}
