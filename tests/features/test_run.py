@@ -144,3 +144,13 @@ def test_the_remaining_time_shows_the_plan(
     values = features_of({name: x.tolist() for name, x in logged.items()}).values
 
     assert (values["run_planned_steps"], values["run_end"]) == (planned, end)
+
+
+@pytest.mark.parametrize(
+    ("settings", "planned"),
+    [({"eval.max_iters": 20}, None), ({"eval.max_iters": 20, "max_iters": 600}, 600), ({"train.max_iters": 600}, 600)],
+)
+def test_the_length_of_an_evaluation_is_no_plan(
+    features_of: FeaturesOf, settings: dict[str, float], planned: float | None
+) -> None:
+    assert features_of({"loss": [2.0, 1.0]}, settings).values["run_planned_steps"] == planned
