@@ -12,7 +12,10 @@ from loganalyst.model import CheckedSetting, Diagnosis, FeatureValue
 
 # rows of a config that are no settings of a training: environments, and what a tracker notes about the machine
 # and the order of the batches of an update: `actor.shuffle` of verl
-_OTHERS = r"(?i)^(?:env\.|SLURM_|_wandb\.|all_results\.|train_results\.|eval_results\.|hydra\.)|(?:^|\.)(?:actor|critic|ppo|rollout)\.shuffle$"
+_OTHERS = (
+    r"(?i)^(?:env\.|SLURM_|_wandb\.|all_results\.|train_results\.|eval_results\.|hydra\.)"
+    r"|(?:^|\.)(?:actor|critic|ppo|rollout)\.shuffle$"
+)
 # settings of an evaluation: `eval.max_iters`, `val_dataloader.batch_size`; not `eval_steps`
 _OF_HELD_OUT = (
     r"(?i)(?:^|\.)(?:[a-z]+_)?(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:_[a-z_]+)?\."

@@ -38,8 +38,8 @@ Range = tuple[Finite, Finite]
 class LookedUp(Shape, frozen=True):
     """A setting that is looked up: the ends of its dotted key, in the order in which they are tried.
 
-    `words`: the value is the first name whose words are in the text; without one it is not known. `beside`: a key of one
-    part counts only if one of these keys stands at the same place, as `eps` beside `lr`.
+    `words`: the value is the first name whose words are in the text; without one it is not known. `beside`: a key of
+    one part counts only if one of these keys stands at the same place, as `eps` beside `lr`.
     """
 
     keys: Texts

@@ -33,9 +33,20 @@ FEATURES = (
     Feature("config_ratio_corrected", "bool", "", "the loss corrects for answers that another policy drew (NULL: no setting says so)", "config"),
 )  # fmt: skip
 # prime-rl, NeMo-RL, AReaL, tinker
-_ALLOWED_AGE = ("max_off_policy_steps", "max_trajectory_age_steps", "max_head_offpolicyness", "max_async_level", "max_staleness")
+_ALLOWED_AGE = (
+    "max_off_policy_steps",
+    "max_trajectory_age_steps",
+    "max_head_offpolicyness",
+    "max_async_level",
+    "max_staleness",
+)
 _PASSES = ("ppo_epochs", "num_ppo_epochs", "num_iterations", "num_updates_per_batch")
-_CORRECTED = ("use_importance_sampling_correction", "vllm_importance_sampling_correction", "use_decoupled_loss", "enable_vllm_is_correction")
+_CORRECTED = (
+    "use_importance_sampling_correction",
+    "vllm_importance_sampling_correction",
+    "use_decoupled_loss",
+    "enable_vllm_is_correction",
+)
 NO_MEAN = ("max", "min", "std", "high", "low")  # words of ratios that are no mean
 
 

@@ -55,7 +55,11 @@ def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Conte
 
 def test_the_age_of_answers(context_of: Callable[..., Context]) -> None:
     """As logged, and as the settings allow; passes count only where answers are drawn."""
-    logged = {"off_policy_level/all/mean": [1.0] * 10 + [12.0] * 10, "reward/mean": [0.5] * 20, "is_truncated/mean": [0.1] * 20}
+    logged = {
+        "off_policy_level/all/mean": [1.0] * 10 + [12.0] * 10,
+        "reward/mean": [0.5] * 20,
+        "is_truncated/mean": [0.1] * 20,
+    }
     logged |= {"batch/solve_none": [0.1] * 20, "batch/solve_all": [0.1] * 20}  # as prime-rl does
     settings = {"max_off_policy_steps": 16, "num_iterations": 8, "use_importance_sampling_correction": False}
     row = policydrift.compute(context_of(logged, settings))

@@ -1,4 +1,4 @@
-"""PPO of language models as OpenRLHF, verl and TRL's old PPOTrainer log it: sound, with a policy that runs away from its
+"""PPO of language models as OpenRLHF, verl and TRL's old PPOTrainer log it: sound, with a policy that leaves its
 reference, and with a value function that does not learn. The names are those of the trainers' files.
 """
 
@@ -26,7 +26,8 @@ def run(fault: str) -> dict[str, Series]:
     learned = 1 - np.exp(-4 * DONE)
     flat = 0.3 + 0.02 * np.random.default_rng(1).standard_normal(N)
     sound = {
-        "reward": noisy(0.3 + 0.4 * learned), "kl": noisy(0.02 + 4 * DONE), "value": noisy(0.05 + 0.4 * np.exp(-5 * DONE)),
+        "reward": noisy(0.3 + 0.4 * learned), "kl": noisy(0.02 + 4 * DONE),
+        "value": noisy(0.05 + 0.4 * np.exp(-5 * DONE)),
         "explained": noisy(0.1 + 0.7 * learned), "entropy": noisy(40 - 8 * DONE), "length": noisy(200 + 20 * DONE),
     }  # fmt: skip
     broken = {
@@ -47,7 +48,9 @@ def openrlhf(folder: Path, x: dict[str, Series]) -> None:
             "return": round(x["reward"][i], 4), "kl": round(x["kl"][i], 5), "response_length": round(x["length"][i], 1),
             "total_length": round(x["length"][i] + 300, 1), "values": 0.2,
         }  # fmt: skip
-        lines.append(f"(PPOTrainer pid=3) 2026-01-05 10:{i // 60:02d}:{i % 60:02d}.221 [INFO] ✨ Global step {i + 1}: {status}")
+        lines.append(
+            f"(PPOTrainer pid=3) 2026-01-05 10:{i // 60:02d}:{i % 60:02d}.221 [INFO] ✨ Global step {i + 1}: {status}"
+        )
     (folder / "train.log").write_text("\n".join(lines) + "\n")
 
 
