@@ -1,7 +1,7 @@
 """Settings by the ends of their dotted keys, with the key as written and its file."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,19 +35,29 @@ class ConfigKeys:
 
     config: pl.DataFrame
 
-    def find(self, keys: Iterable[str], kind: str = "text") -> tuple[FeatureValue, Setting] | None:
+    def find(
+        self, keys: Iterable[str], kind: str = "text", beside: Collection[str] = ()
+    ) -> tuple[FeatureValue, Setting] | None:
         """The first setting whose dotted key ends in one of `keys` and has a value of the `kind`, and this value.
 
         The kinds are number, switch and text. None where there is none. If the same key stands at several places with
         different values, the least deep place counts. Of equally deep places none does: they belong to different parts.
+        If `beside` is given, a key of one part counts only at places where one of these keys stands, too.
         """
         for key in keys:
             found = [(value, s) for s in self._by_end.get(key, ()) if (value := _value(s, kind)) is not None]
+            if beside and "." not in key:
+                found = [(value, s) for value, s in found if self._has(s, beside)]
             depths = [s.key.count(".") for _, s in found]
             nearest = [pair for pair, depth in zip(found, depths, strict=True) if depth == min(depths)]
             if nearest and len({value for value, _ in nearest}) == 1:
                 return nearest[0]
         return None
+
+    def _has(self, setting: Setting, names: Collection[str]) -> bool:
+        """Whether one of `names` stands at the place of a setting."""
+        place = setting.key.rpartition(".")[0].lower()
+        return any(s.key.rpartition(".")[0].lower() == place for name in names for s in self._by_end.get(name, ()))
 
     def number(self, *keys: str) -> float | None:
         """The number that `find` finds."""

@@ -17,6 +17,9 @@ DERIVED = (
     Feature("adapters", "bool", "", "LoRA adapters are trained (no: no setting names them)", _D),
     Feature("pretrained", "bool", "", "training starts from a pretrained model (no: no setting names one)", _D),
     Feature("loss_normalised", "bool", "", "the preference loss is normalised by length (no: no setting says so)", _D),
+    Feature("preference_sort", "text", "", "sort of preference loss (sigmoid: no setting names another)", _D),
+    Feature("packing_open", "bool", "", "packing without a setting that stops attention at borders", _D),
+    Feature("fp8_delayed", "bool", "", "scales of fp8 come from earlier steps (no: no setting says so)", _D),
     Feature("beta1_used", "float", "", "beta1 of Adam", _D),
     Feature("beta2_used", "float", "", "beta2 of Adam", _D),
     Feature("precision_kind", "text", "", "numeric precision: fp32, tf32, bf16, fp16 or fp8", _D),
@@ -40,6 +43,8 @@ DERIVED = (
 WORKED_OUT_FROM: Mapping[str, tuple[str, ...]] = {
     "adapters": ("adapter_rank", "adapter_type"),
     "pretrained": ("base_model",),
+    "packing_open": ("packed",),
+    "fp8_delayed": ("fp8_history",),
     "beta1_used": ("beta1", "betas"),
     "beta2_used": ("beta2", "betas"),
     "precision_kind": ("fp16_on", "bf16_on", "precision_name"),
@@ -113,6 +118,9 @@ def _start(known: Known) -> dict[str, FeatureValue]:
         "pretrained": known.text("base_model") is not None or known.values.get("pretrained_switch") is True,
         "language_model": kind in _LANGUAGE_KINDS or (family and kind == _UNKNOWN),
         "loss_normalised": known.text("preference_loss") == "normalised",
+        "preference_sort": known.text("preference_loss") or "sigmoid",
+        "packing_open": known.values.get("packed") is True and known.values.get("packing_bordered") is not True,
+        "fp8_delayed": known.number("fp8_history") is not None and known.text("fp8_scaling") != "current",
     }
 
 

@@ -11,7 +11,11 @@ from loganalyst.checking.topics import LookedUp, facts, looked_up
 from loganalyst.model import CheckedSetting, Diagnosis, FeatureValue
 
 # rows of a config that are no settings of a training: environments, and what a tracker notes about the machine
-_OTHERS = r"(?i)^(?:env\.|SLURM_|_wandb\.|all_results\.|train_results\.|eval_results\.|hydra\.)"
+# and the order of the batches of an update: `actor.shuffle` of verl
+_OTHERS = (
+    r"(?i)^(?:env\.|SLURM_|_wandb\.|all_results\.|train_results\.|eval_results\.|hydra\.)"
+    r"|(?:^|\.)(?:actor|critic|ppo|rollout)\.shuffle$"
+)
 # settings of an evaluation: `eval.max_iters`, `val_dataloader.batch_size`; not `eval_steps`
 _OF_HELD_OUT = (
     r"(?i)(?:^|\.)(?:[a-z]+_)?(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:_[a-z_]+)?\."
@@ -74,7 +78,7 @@ def settings_of(config: pl.DataFrame) -> pl.DataFrame:
 def _found(keys: ConfigKeys, setting: LookedUp) -> tuple[FeatureValue, Setting] | None:
     """The value of a setting and its place. With `words`, the first key counts whose text has one of them."""
     if not setting.words:
-        return keys.find(setting.keys, setting.type)
+        return keys.find(setting.keys, setting.type, setting.beside)
     for key in setting.keys:
         hit = keys.find([key], setting.type)
         text = "" if hit is None else str(hit[0]).lower()

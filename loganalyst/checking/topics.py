@@ -38,7 +38,8 @@ Range = tuple[Finite, Finite]
 class LookedUp(Shape, frozen=True):
     """A setting that is looked up: the ends of its dotted key, in the order in which they are tried.
 
-    `words`: the value is the first name whose words are in the text; without one it is not known.
+    `words`: the value is the first name whose words are in the text; without one it is not known. `beside`: a key of
+    one part counts only if one of these keys stands at the same place, as `eps` beside `lr`.
     """
 
     keys: Texts
@@ -46,6 +47,7 @@ class LookedUp(Shape, frozen=True):
     type: Literal["number", "text", "switch"] = "number"
     unit: str = ""
     words: dict[str, Texts] = field(default_factory=dict)
+    beside: Texts = ()
 
 
 class _Test(Shape, frozen=True):

@@ -55,7 +55,7 @@ def pauses(curves: Sequence[Curve], saved: NDArray[np.float64]) -> Pauses | None
     interrupted = np.searchsorted(known, begins + seconds, "right") > np.searchsorted(known, begins, "right")
     expected = _at_least_median(expected, seconds, interrupted & (seconds > LONG_PAUSE * expected))
     left = (seconds > LONG_PAUSE * expected) & ~interrupted
-    if _is_periodic(steps[1:][some][left]):
+    if is_periodic(steps[1:][some][left]):
         expected = _at_least_median(expected, seconds, left)
     return Pauses(curve, seconds, ends, expected)
 
@@ -79,7 +79,7 @@ def _at_least_median(
     return np.where(chosen, np.maximum(expected, usual), expected)
 
 
-def _is_periodic(steps: NDArray[np.int64]) -> bool:
+def is_periodic(steps: NDArray[np.int64]) -> bool:
     """Whether pauses at these steps recur: most distances are one, two or three times the same period."""
     if steps.size < 3:
         return False

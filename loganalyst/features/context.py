@@ -1,6 +1,7 @@
 """The inputs of every feature family: the tables of a run, its curves by role, and the findings on them."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
@@ -25,6 +26,9 @@ from loganalyst.thresholds import feature_limit, verdict_limit
 MIN_TAIL_POINTS = 5  # values of the last tenth that have a level
 MIN_RATINGS = 10  # values of a skill rating that show whether it rose
 MAX_RANKED_VALUES = 200  # values that Kendall's tau compares pair by pair; of longer series every k-th is taken
+
+# a part of a key that belongs to held-out data: `val_dataloader.shuffle`, `eval.max_iters`
+OF_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:$|_)")
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
 Computed = dict[str, Value]
@@ -220,12 +224,21 @@ class Context:
         """
         numbers, texts = dict[str, float](), dict[str, str | None]()
         for key, value, number in self.run.config.select("key", "value", "number").drop_nulls("key").iter_rows():
-            parts = key.lower().split(".")
-            for end in (".".join(parts[i:]) for i in range(len(parts))):
+            for end in _ends(key.lower().split(".")):
                 texts.setdefault(end, value)
                 if number is not None:
                     numbers.setdefault(end, number)
         return numbers, texts
+
+
+def _ends(parts: list[str]) -> Iterator[str]:
+    """The endings of a dotted key. Below a part of held-out data, only those with this part: `eval.max_iters` is no
+    `max_iters` of the training.
+    """
+    for i in range(len(parts)):
+        yield ".".join(parts[i:])
+        if i < len(parts) - 1 and OF_HELD_OUT.search(parts[i]):
+            return
 
 
 def witness_at(curve: Curve, at: int | None = None) -> Witness:

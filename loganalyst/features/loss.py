@@ -27,6 +27,7 @@ MIN_SHARE_POINTS = 3  # values of which a share means something
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
+    Feature("train_loss_first", "float", "loss", "first level of the training loss, unless logging began late", ROLE),
     Feature("train_loss_last", "float", "loss", "last level of the training loss", ROLE),
     Feature("train_loss_best", "float", "loss", "lowest logged value", ROLE),
     Feature("train_loss_best_step", "int", "step", "step of the lowest logged value", ROLE),
@@ -194,6 +195,7 @@ def _levels(curve: Curve) -> Computed:
     early = int(np.argmax(x[: max(3, fifth)]))
     witness = witness_at(curve, int(finite[early]))
     return {
+        **unless_late(curve, {"train_loss_first": first_level(curve.values)}),
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_negative_share": float(np.mean(x < 0)),
         **unless_late(

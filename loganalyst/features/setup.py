@@ -2,7 +2,7 @@
 
 import re
 
-from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.context import OF_HELD_OUT, Computed, Context, ratio
 from loganalyst.features.printedparameters import printed_parameters
 from loganalyst.model import Feature
 from loganalyst.patterntraits import having
@@ -56,8 +56,8 @@ _HELD_OUT = ("validation_file", "val_file", "val_data", "val_path", "val_dataset
 RATE_OF_256 = 0.1  # usual SGD learning rate for 256 samples (Goyal et al. 2017, arXiv:1706.02677)
 _SHUFFLE = ("shuffle", "shuffle_train", "train_shuffle", "shuffle_data", "shuffle_dataset", "shuffle_training_data", "dataset_shuffle")  # fmt: skip
 _NO_SHUFFLE = ("no_shuffle", "disable_shuffle", "disable_shuffling", "sequential_sampling")
-# `val_dataloader.shuffle`, `test.shuffle`
-_OF_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|eval|evaluation|test|dev|predict|inference)(?:$|_)")
+# the order in which a batch of answers or transitions is gone through: `actor.shuffle` of verl, `replay_buffer.shuffle`
+_OF_A_BATCH = re.compile(r"(?:^|_)(?:actor|critic|ppo|policy|rollout|buffer)(?:$|_)")
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -116,11 +116,13 @@ def _data(context: Context) -> Computed:
 
 
 def _shuffled(context: Context) -> bool | None:
-    """Whether the training data is shuffled. Settings of held-out data do not count."""
+    """Whether the training data is shuffled. Settings of held-out data and of the batches of an update do not count."""
     known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
     for key, value in context.run.config.select("key", "value").drop_nulls().iter_rows():
         *parents, name = key.lower().replace("-", "_").split(".")
-        if any(_OF_HELD_OUT.search(part) for part in (*parents, name)) or name not in (*_SHUFFLE, *_NO_SHUFFLE):
+        if name not in (*_SHUFFLE, *_NO_SHUFFLE) or any(map(_OF_A_BATCH.search, parents)):
+            continue
+        if any(map(OF_HELD_OUT.search, (*parents, name))):
             continue
         found = known.get(value.strip().lower())
         if found is not None:

@@ -44,3 +44,12 @@ def test_a_list_has_entries_by_position_or_by_commas():
 def test_a_key_may_have_dashes_and_slashes():
     assert keys(**{"train/learning-rate": 0.5}).number("learning_rate") == 0.5
     assert keys(lr=1).text("lr") == "1"
+
+
+def test_a_key_of_one_part_may_need_a_neighbour():
+    """The epsilon of a norm stands elsewhere than the rate; a whole key needs no neighbour."""
+    found = keys(model__norm__eps=1e-5, train__lr=0.1, train__eps=1e-8)
+
+    assert found.find(["eps"], "number", ["lr"])[0] == 1e-8
+    assert keys(model__norm__eps=1e-5, train__lr=0.1).find(["eps"], "number", ["lr"]) is None
+    assert keys(optim__eps=1e-8).find(["optim.eps"], "number", ["lr"])[0] == 1e-8

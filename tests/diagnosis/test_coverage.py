@@ -9,6 +9,7 @@ FEWEST_RULES, FEWEST_RIVALS = 95, 3
 FEW = {
     "one-term-is-all": "a total that one term makes up has a wrong weight, or nothing learns at all",
     "pretrained-worse-than-guessing": "the weights were sound before, so the ids or the embedding are wrong",
+    "begins-beyond-any-vocabulary": "no vocabulary is so large, so the sum over batches is the matter",
     "averaged-weights-apart": "the trained weights are sound, so the average is the matter",
     "sawtooth": "only the order of the data repeats with the passes",
     "optimizer-state-lost": "the line of the log names its cause",

@@ -51,3 +51,20 @@ def test_a_sampler_that_drifts_away(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert policydrift.compute(context_of({"other": [1.0, 2.0, 3.0], "approx_kl": [float("nan")] * 3})) == {}
+
+
+def test_the_age_of_answers(context_of: Callable[..., Context]) -> None:
+    """As logged, and as the settings allow; passes count only where answers are drawn."""
+    logged = {
+        "off_policy_level/all/mean": [1.0] * 10 + [12.0] * 10,
+        "reward/mean": [0.5] * 20,
+        "is_truncated/mean": [0.1] * 20,
+    }
+    logged |= {"batch/solve_none": [0.1] * 20, "batch/solve_all": [0.1] * 20}  # as prime-rl does
+    settings = {"max_off_policy_steps": 16, "num_iterations": 8, "use_importance_sampling_correction": False}
+    row = policydrift.compute(context_of(logged, settings))
+
+    assert row["policy_age_last"][0] == 12
+    assert (row["config_policy_age"], row["config_ratio_corrected"], row["config_passes_per_answers"]) == (16, False, 8)
+    bare = policydrift.compute(context_of({"loss": [1.0] * 20}, {"num_iterations": 8}))
+    assert bare == {}

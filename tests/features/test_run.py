@@ -172,3 +172,13 @@ def test_earlier_trainings_of_the_same_file(tmp_path: Path) -> None:
         ]
 
     assert (left_out("log.csv"), left_out("one.csv")) == (16, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "planned"),
+    [({"eval.max_iters": 20}, None), ({"eval.max_iters": 20, "max_iters": 600}, 600), ({"train.max_iters": 600}, 600)],
+)
+def test_the_length_of_an_evaluation_is_no_plan(
+    features_of: FeaturesOf, settings: dict[str, float], planned: float | None
+) -> None:
+    assert features_of({"loss": [2.0, 1.0]}, settings).values["run_planned_steps"] == planned

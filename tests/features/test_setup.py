@@ -105,6 +105,8 @@ def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Conte
         ({"shuffle": False}, False),
         ({"data.train.shuffle": True}, True),
         ({"val_dataloader.shuffle": False}, None),
+        ({"actor_rollout_ref.actor.shuffle": False}, None),  # verl: the order of the batches of an update
+        ({"replay_buffer.shuffle": False, "data.shuffle": True}, True),
         ({"data.test.shuffle": False, "data.train.shuffle": True}, True),
         ({"shuffle_eval": False, "train-shuffle": False}, False),
         ({"no_shuffle": True}, False),

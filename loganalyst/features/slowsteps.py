@@ -1,0 +1,55 @@
+"""Steps that are slow at equal distances: garbage collection, checkpoints or other work that comes back."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.curves.logtimes import is_periodic
+from loganalyst.features.configured import SAVE_KEYS
+from loganalyst.features.context import Computed, Context, ratio, witness_at
+from loganalyst.model import Feature
+from loganalyst.thresholds import feature_limit
+
+NEEDS = "step_time"
+FEATURES = (
+    Feature("slow_step_count", "int", "steps", "steps that take several times as long as usual (0 = none)", NEEDS),
+    Feature("slow_step_interval", "float", "steps", "distance between these steps (NULL: they come at no equal distances)", NEEDS),
+    Feature("slow_step_ratio", "float", "ratio", "median time of these steps divided by the usual time of a step", NEEDS),
+    Feature("slow_step_lost_share", "float", "share", "share of all time that these steps take beyond the usual time", NEEDS),
+    Feature("slow_step_setting", "text", "", "setting of an interval that equals this distance", NEEDS),
+)  # fmt: skip
+MIN_STEPS, MIN_SLOW = 40, 4
+_EVALUATIONS = ("eval_steps", "eval_interval", "eval_every", "eval_freq", "val_check_interval", "test_freq")
+_COLLECTIONS = ("manual_gc_interval", "gc_interval", "gc_freq", "torch_empty_cache_steps")
+_SETTINGS = (*_COLLECTIONS, *SAVE_KEYS, *_EVALUATIONS)
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; nothing if few step times are logged."""
+    curve = next((c for c in context.with_role("step_time") if c.values.size >= MIN_STEPS), None)
+    if curve is None:
+        return {}
+    seconds = np.where(np.isfinite(curve.values) & (curve.values > 0), curve.values, np.nan)
+    if np.isnan(seconds).mean() > 0.5:
+        return {}
+    usual = float(np.nanmedian(seconds))
+    slow = np.flatnonzero(seconds[1:] > feature_limit("slow_step_ratio") * usual) + 1  # the first step warms up
+    if slow.size < MIN_SLOW:
+        return {"slow_step_count": int(slow.size)}
+    interval = _interval(curve.steps[slow])
+    return {
+        "slow_step_count": (int(slow.size), witness_at(curve, int(slow[0]))),
+        "slow_step_interval": interval,
+        "slow_step_ratio": ratio(float(np.median(seconds[slow])), usual),
+        "slow_step_lost_share": float((seconds[slow] - usual).sum() / np.nansum(seconds)),
+        "slow_step_setting": _setting(context, interval),
+    }
+
+
+def _interval(steps: NDArray[np.int64]) -> float | None:
+    """The distance between steps that recur, or None."""
+    return float(np.median(np.diff(steps))) if is_periodic(steps) else None
+
+
+def _setting(context: Context, interval: float | None) -> str | None:
+    """The name of the first setting of an interval with this value."""
+    return next((key for key in _SETTINGS if interval is not None and context.number(key) == interval), None)
