@@ -58,7 +58,9 @@ def compute(context: Context) -> Computed:
 def _alone(context: Context) -> Computed:
     """The term that becomes non-finite alone. Bad inputs reach all terms, a logarithm of 0 only its own."""
     terms = context.with_role(*LOSSES)
-    first = [(int(c.steps[bad[0]]), c, int(bad[0])) for c in terms if (bad := np.flatnonzero(~np.isfinite(c.values))).size]
+    first = [
+        (int(c.steps[bad[0]]), c, int(bad[0])) for c in terms if (bad := np.flatnonzero(~np.isfinite(c.values))).size
+    ]
     if len(terms) < 2 or not first:
         return {"term_alone_nonfinite_metric": ""} if len(terms) > 1 else {}
     step, curve, at = min(first, key=lambda found: found[0])

@@ -156,4 +156,6 @@ class Search:
             and (self.cause == j.rule.id if self.cause else j.seen and not j.rule.benign)
             and j.verdict != "not_applicable"
         ]
-        return sorted(testable, key=lambda j: (places.get(j.rule.id, len(places)), j.verdict == "unknown", -j.confidence))
+        return sorted(
+            testable, key=lambda j: (places.get(j.rule.id, len(places)), j.verdict == "unknown", -j.confidence)
+        )
