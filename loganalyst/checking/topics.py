@@ -38,7 +38,8 @@ Range = tuple[Finite, Finite]
 class LookedUp(Shape, frozen=True):
     """A setting that is looked up: the ends of its dotted key, in the order in which they are tried.
 
-    `words`: the value is the first name whose words are in the text; without one it is not known.
+    `words`: the value is the first name whose words are in the text; without one it is not known. `defaults`: the value
+    where none of the keys is set, but one of these settings is, because it shows a program with this default.
     """
 
     keys: Texts
@@ -46,6 +47,7 @@ class LookedUp(Shape, frozen=True):
     type: Literal["number", "text", "switch"] = "number"
     unit: str = ""
     words: dict[str, Texts] = field(default_factory=dict)
+    defaults: dict[str, Texts] = field(default_factory=dict)
 
 
 class _Test(Shape, frozen=True):
