@@ -1,6 +1,5 @@
 """Write docs/knowledge/ from the rules: `python docs/generate_knowledge.py`. A test checks it."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -166,10 +165,6 @@ def _link(rule: Rule) -> str:
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    written = pages()
-    for stale in set(FOLDER.glob("*.md")) - {FOLDER / name for name in written}:
-        stale.unlink()
-    for name, text in written.items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-    sys.stdout.write(f"{FOLDER}: {len(written)} pages\n")
+    from writepages import write
+
+    write(FOLDER, pages())

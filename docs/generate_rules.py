@@ -1,7 +1,6 @@
 """Write docs/rules/, an index and a page for each family: `python docs/generate_rules.py`. A test checks them."""
 
 import re
-import sys
 from itertools import groupby
 from pathlib import Path
 
@@ -88,10 +87,6 @@ def _deeper(page: str) -> str:
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    written = pages()
-    for stale in set(FOLDER.glob("*.md")) - {FOLDER / name for name in written}:
-        stale.unlink()
-    for name, text in written.items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-    sys.stdout.write(f"{FOLDER}: {len(written)} pages\n")
+    from writepages import write
+
+    write(FOLDER, pages())

@@ -36,18 +36,18 @@ class ConfigKeys:
     config: pl.DataFrame
 
     def find(
-        self, keys: Iterable[str], kind: str = "text", beside: Collection[str] = ()
+        self, keys: Iterable[str], kind: str = "text", neighbours: Collection[str] = ()
     ) -> tuple[FeatureValue, Setting] | None:
         """The first setting whose dotted key ends in one of `keys` and has a value of the `kind`, and this value.
 
         The kinds are number, switch and text. None where there is none. If the same key stands at several places with
         different values, the least deep place counts. Of equally deep places none does: they belong to different parts.
-        If `beside` is given, a key of one part counts only at places where one of these keys stands, too.
+        If `neighbours` are given, a key of one part counts only at places where one of these keys stands, too.
         """
         for key in keys:
             found = [(value, s) for s in self._by_end.get(key, ()) if (value := _value(s, kind)) is not None]
-            if beside and "." not in key:
-                found = [(value, s) for value, s in found if self._has(s, beside)]
+            if neighbours and "." not in key:
+                found = [(value, s) for value, s in found if self._has(s, neighbours)]
             depths = [s.key.count(".") for _, s in found]
             nearest = [pair for pair, depth in zip(found, depths, strict=True) if depth == min(depths)]
             if nearest and len({value for value, _ in nearest}) == 1:

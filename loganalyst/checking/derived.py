@@ -169,8 +169,9 @@ def _sizes(known: Known) -> Sizes | None:
 def _batch(known: Known) -> dict[str, FeatureValue]:
     whole, part, plain = (known.number(f"batch_{name}") for name in ("global", "per_device", "plain"))
     accumulated, devices = known.number("accumulation"), known.number("devices") or 1.0
-    if part and plain and plain > part and accumulated is None:
-        whole = whole or plain  # a batch that is cut into micro batches
+    cut = part and plain and plain > part and accumulated is None  # into micro batches
+    if cut or known.number("batch_deepspeed"):  # DeepSpeed's `train_batch_size` is that of one update
+        whole = whole or plain
     one = part * devices if part else plain
     total = whole or (one and one * (accumulated or 1.0))
     length = known.number("sequence_length")

@@ -78,11 +78,19 @@ def settings_of(config: pl.DataFrame) -> pl.DataFrame:
 def _found(keys: ConfigKeys, setting: LookedUp) -> tuple[FeatureValue, Setting] | None:
     """The value of a setting and its place. With `words`, the first key counts whose text has one of them."""
     if not setting.words:
-        return keys.find(setting.keys, setting.type, setting.beside)
+        return keys.find(setting.keys, setting.type, setting.neighbours)
     for key in setting.keys:
         hit = keys.find([key], setting.type)
         text = "" if hit is None else str(hit[0]).lower()
         named = next((name for name, words in setting.words.items() if any(word in text for word in words)), None)
         if hit is not None and named is not None:
             return named, hit[1]
-    return None
+    return _default(keys, setting)
+
+
+def _default(keys: ConfigKeys, setting: LookedUp) -> tuple[FeatureValue, Setting] | None:
+    """The value that the program takes by itself, and the setting that shows the program."""
+    if keys.find(setting.keys, setting.type) is not None:
+        return None
+    shown = ((name, keys.find(witnesses, "text")) for name, witnesses in setting.defaults.items())
+    return next(((name, hit[1]) for name, hit in shown if hit is not None), None)

@@ -38,8 +38,9 @@ Range = tuple[Finite, Finite]
 class LookedUp(Shape, frozen=True):
     """A setting that is looked up: the ends of its dotted key, in the order in which they are tried.
 
-    `words`: the value is the first name whose words are in the text; without one it is not known. `beside`: a key of
-    one part counts only if one of these keys stands at the same place, as `eps` beside `lr`.
+    `words`: the value is the first name whose words are in the text; without one it is not known. `defaults`: the value
+    where none of the keys is set, but one of these settings is, because it shows a program with this default.
+    `neighbours`: a key of one part counts only if one of these keys is at the same place, as `lr` is near `eps`.
     """
 
     keys: Texts
@@ -47,7 +48,8 @@ class LookedUp(Shape, frozen=True):
     type: Literal["number", "text", "switch"] = "number"
     unit: str = ""
     words: dict[str, Texts] = field(default_factory=dict)
-    beside: Texts = ()
+    defaults: dict[str, Texts] = field(default_factory=dict)
+    neighbours: Texts = ()
 
 
 class _Test(Shape, frozen=True):

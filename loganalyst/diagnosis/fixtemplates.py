@@ -9,7 +9,7 @@ from loganalyst.rulefiles import Shape, Text, Texts, needed, ours
 
 __all__ = ["FRAMEWORKS", "framework", "known", "templates"]
 
-Framework: TypeAlias = Literal["pytorch", "transformers", "lightning"]
+Framework: TypeAlias = Literal["pytorch", "transformers", "lightning", "keras"]
 FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
 OF_TRAINERS: Mapping[str, Framework] = {  # beginnings of the ids of trainers
     "hf-trainer": "transformers",
@@ -18,6 +18,7 @@ OF_TRAINERS: Mapping[str, Framework] = {  # beginnings of the ids of trainers
     "llama-factory": "transformers",
     "sentence-transformers": "transformers",
     "lightning": "lightning",
+    "keras": "keras",
 }
 MAX_TEMPLATES = 2
 Code = Annotated[dict[Framework, Text], needed("a mapping of frameworks to code", min_length=1)]

@@ -22,7 +22,7 @@ UNSEEN = {
     "throughput_points": ("step_time", "slowdowns cannot be judged"),
 }
 TRAININGS = ("training", "reinforcement", "adversarial")  # kinds of runs with steps of their own
-ALWAYS_SHOWN = ("more-steps-would-help",)  # for runs that are not healthy as well
+WITHOUT_A_CAUSE = ("more-steps-would-help",)  # shown for runs that are not healthy, too, unless they have a cause
 
 
 def recommended(
@@ -34,7 +34,8 @@ def recommended(
     """
     by_id = {note.id: note for note in notes}
     if status != "healthy":
-        return None, tuple(note for note in notes if note.id not in KINDS or note.id in ALWAYS_SHOWN)
+        shown = () if status == "diagnosis_complete" else WITHOUT_A_CAUSE
+        return None, tuple(note for note in notes if note.id not in KINDS or note.id in shown)
     left = tuple(note for note in notes if note.id not in KINDS)
     first = next((by_id[id_] for id_ in KINDS if id_ in by_id), None)
     if first is None or (KINDS[first.id] == "ready" and ended not in COMPLETE):

@@ -15,6 +15,7 @@ LOSSES = (
 FEATURES = (
     *event_features("other_loss_nonfinite", "loss other than the training loss that becomes NaN or infinite and stays so", "loss_component"),
     Feature("other_loss_nonfinite_metric", "text", "", "the first of these losses", "loss_component"),
+    Feature("term_alone_nonfinite_metric", "text", "", "the only loss term that is NaN or infinite at the first step where a term is, while others are finite there (empty: none, or several at once)", "loss_component"),
     Feature("loss_scale_points", "int", "points", "logged values of the loss scale", "loss_scale"),
     Feature("loss_scale_first", "float", "", "first value of the loss scale", "loss_scale"),
     Feature("loss_scale_last", "float", "", "last value of the loss scale", "loss_scale"),
@@ -51,7 +52,22 @@ def compute(context: Context) -> Computed:
         worst = max(curves, key=lambda c: float(np.nanmax(c.values, initial=0.0)))
         out["skipped_steps"] = (float(np.nanmax(worst.values, initial=0.0)), witness_at(worst, len(worst.values) - 1))
         out["skipped_share"] = _skipped_share(worst)
-    return out | _never_finite(context)
+    return out | _never_finite(context) | _alone(context)
+
+
+def _alone(context: Context) -> Computed:
+    """The term that becomes non-finite alone. Bad inputs reach all terms, a logarithm of 0 only its own."""
+    terms = context.with_role(*LOSSES)
+    first = [
+        (int(c.steps[bad[0]]), c, int(bad[0])) for c in terms if (bad := np.flatnonzero(~np.isfinite(c.values))).size
+    ]
+    if len(terms) < 2 or not first:
+        return {"term_alone_nonfinite_metric": ""} if len(terms) > 1 else {}
+    step, curve, at = min(first, key=lambda found: found[0])
+    others = [c.values[c.steps == step] for c in terms if c is not curve]
+    known = np.concatenate(others)
+    alone = known.size > 0 and bool(np.isfinite(known).all())
+    return {"term_alone_nonfinite_metric": (curve.metric, witness_at(curve, at)) if alone else ""}
 
 
 def _skipped_share(counter: Curve) -> float | None:

@@ -142,7 +142,9 @@ class Search:
         return pipeline.rejudged(self.found, evidence, config=self.config, rules=self.rules)
 
     def _plan(self) -> "list[Judged]":
-        """Untested rules with experiments and an observed symptom: root causes first, each by current confidence."""
+        """Untested rules with experiments and an observed symptom: root causes first, each by current confidence. Those
+        of which the logs know nothing, whose probability is the prior one, come last.
+        """
         if self.cause is not None and self.cause not in self.every:
             raise ReplayError(self.cause, "is not a rule", nearest(self.cause, self.every) or "`loganalyst rules list`")
         places = {c.id: place for place, c in enumerate(self.now.causes)}
@@ -154,4 +156,6 @@ class Search:
             and (self.cause == j.rule.id if self.cause else j.seen and not j.rule.benign)
             and j.verdict != "not_applicable"
         ]
-        return sorted(testable, key=lambda j: (places.get(j.rule.id, len(places)), -j.confidence))
+        return sorted(
+            testable, key=lambda j: (places.get(j.rule.id, len(places)), j.verdict == "unknown", -j.confidence)
+        )

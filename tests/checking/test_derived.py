@@ -16,6 +16,12 @@ def worked_out(name: str, *, kind=None, modules=0, settings=9, **values):
         ("batch_total", {"batch_plain": 12.0, "accumulation": 40.0, "devices": 8.0}, 480.0),
         ("batch_total", {"batch_global": 512.0, "batch_per_device": 4.0}, 512.0),
         ("batch_total", {"batch_plain": 4096.0, "batch_per_device": 64.0}, 4096.0),
+        # DeepSpeed: the batch of one update, and that of one device
+        (
+            "batch_total",
+            {"batch_plain": 256.0, "batch_per_device": 8.0, "batch_deepspeed": 8.0, "accumulation": 4.0},
+            256.0,
+        ),
         ("batch_total", {"accumulation": 8.0}, None),
         ("tokens_per_update", {"batch_global": 524288.0, "sequence_length": 1024.0}, 524288.0),
         ("tokens_per_update", {"batch_plain": 8.0, "sequence_length": 1024.0}, 8192.0),

@@ -22,6 +22,14 @@ def test_a_text_becomes_the_name_whose_word_it_has(tmp_path):
     assert facts(tmp_path, "optim: mine\nlr: 1\n").values["optimizer_family"] is None
 
 
+def test_a_program_that_is_recognised_has_its_default(tmp_path):
+    """TrainingArguments train by AdamW; an optimiser that is named but not known stays unknown."""
+    assert facts(tmp_path, "per_device_train_batch_size: 8\nlr: 1\n").values["optimizer_family"] == "adam"
+    named = "per_device_train_batch_size: 8\noptim: mine\n"
+    assert facts(tmp_path, named).values["optimizer_family"] is None
+    assert facts(tmp_path, "batch_size: 8\nlr: 1\n").values["optimizer_family"] is None
+
+
 def test_a_key_without_a_known_word_leaves_room_for_the_next(tmp_path):
     text = "model_type: AutoModelForCausalLM\nbase_model: meta-llama/Llama-3.1-8B\n"
 

@@ -1,5 +1,6 @@
 """Code for fixes: every template runs and does what its title says."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from loganalyst import pipeline
 from loganalyst.diagnosis.fixtemplates import FRAMEWORKS, framework, known, templates
 
-LIBRARY = {"pytorch": "torch", "transformers": "transformers", "lightning": "lightning"}
+LIBRARY = {"pytorch": "torch", "transformers": "transformers", "lightning": "lightning", "keras": "keras"}
 CASES = [(id_, name) for id_, entry in known().items() for name in entry.code]
 
 
@@ -19,7 +20,10 @@ def test_every_template_runs(id_: str, name: str, tmp_path: Path) -> None:
     pytest.importorskip(LIBRARY[name])
     entry = known()[id_]
     program = f"{entry.code[name]}\n{entry.check[name]}"  # type: ignore[index]
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    backend = {**os.environ, "KERAS_BACKEND": "torch"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=backend, capture_output=True, text=True, check=False
+    )
 
     assert (done.returncode, done.stderr[-600:] if done.returncode else "") == (0, "")
 
@@ -35,7 +39,13 @@ def test_every_template_is_for_rules_that_exist() -> None:
 
 @pytest.mark.parametrize(
     ("trainer", "found"),
-    [("hf-trainer", "transformers"), ("trl-grpo", "transformers"), ("lightning", "lightning"), ("keras", "pytorch")],
+    [
+        ("hf-trainer", "transformers"),
+        ("trl-grpo", "transformers"),
+        ("lightning", "lightning"),
+        ("keras", "keras"),
+        ("nanogpt", "pytorch"),
+    ],
 )
 def test_the_framework_is_that_of_the_trainer(trainer: str, found: str) -> None:
     """PyTorch where no other is known."""
@@ -49,3 +59,4 @@ def test_the_most_particular_template_comes_first() -> None:
 
     assert [(t.id, t.framework) for t in found] == [("clip-gradients", "lightning"), ("warm-up-and-decay", "pytorch")]
     assert templates("converged", {}) == ()
+    assert [t.framework for t in templates("lr-too-high", {"trainer": "keras"})] == ["keras", "keras"]

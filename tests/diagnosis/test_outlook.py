@@ -37,8 +37,9 @@ def test_the_words_come_from_the_note():
 
 
 def test_a_run_that_failed_is_not_recommended():
-    """Only the note that helps in any case stays."""
-    assert recommended("diagnosis_complete", "failed", (READY, LONGER, OTHER)) == (None, (LONGER, OTHER))
+    """More steps are advised only as long as no cause is known, because they would repeat the fault."""
+    assert recommended("cause_unknown", "failed", (READY, LONGER, OTHER)) == (None, (LONGER, OTHER))
+    assert recommended("diagnosis_complete", "failed", (READY, LONGER, OTHER)) == (None, (OTHER,))
 
 
 def test_a_run_that_was_cut_off_is_not_ready():

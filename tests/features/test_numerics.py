@@ -20,6 +20,20 @@ def test_a_term_that_ends_nan(features_of: FeaturesOf) -> None:
     assert (row.values["other_loss_nonfinite_metric"], row.values["other_loss_nonfinite_step"]) == ("value_loss", 20)
 
 
+@pytest.mark.parametrize(
+    ("terms", "alone"),
+    [
+        ({"prior_loss": [0.1, 0.1, NAN, 0.1], "recon_loss": [1.0, 0.9, 0.8, 0.7]}, "prior_loss"),
+        ({"prior_loss": [0.1, 0.1, NAN, 0.1], "recon_loss": [1.0, 0.9, NAN, 0.7]}, ""),  # both: bad inputs do that
+        ({"prior_loss": [0.1, 0.1, 0.1, 0.1], "recon_loss": [1.0, 0.9, 0.8, 0.7]}, ""),
+        ({"prior_loss": [0.1, 0.1, NAN, 0.1]}, None),  # a single term is always alone
+    ],
+)
+def test_a_term_that_is_nan_alone(features_of: FeaturesOf, terms: dict[str, list[float]], alone: str | None) -> None:
+    """Compared with the other terms of the same step."""
+    assert features_of(terms).values.get("term_alone_nonfinite_metric") == alone
+
+
 def test_the_loss_scale(features_of: FeaturesOf) -> None:
     """Its halvings and its lowest value."""
     row = features_of({"loss_scale": [65536.0, 32768.0, 32768.0, 16384.0, 1.0]})

@@ -1,10 +1,13 @@
 """What readers of files with several runs share: the list of runs, the choice of one, and the words for faults."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from loganalyst.errors import nearest
+from loganalyst.model import Tables
+from loganalyst.sources.files.lineblocks import gap
 from loganalyst.sources.files.sqliteguard import DamageError
 
 BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)  # UnicodeDecodeError: a message quotes damaged bytes
@@ -31,6 +34,16 @@ def one_line(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"cannot be read ({error.strerror})"
     return f"{'damaged' if isinstance(error, DamageError) else 'SQLite'}: {error}"[:300]
+
+
+def with_faults(path: Path, tables: Iterator[Tables]) -> Iterator[Tables]:
+    """The `tables` of a store at `path`; a fault that ends them becomes a gap behind them. Raises OSError."""
+    try:
+        yield from tables
+    except NoStoreError as error:
+        yield Tables(gaps=gap(path, str(error), 0, path.stat().st_size))
+    except BROKEN as error:
+        yield Tables(gaps=gap(path, one_line(error), 0, path.stat().st_size))
 
 
 def chosen(named: str, active: Sequence[str], file: str, deleted: Sequence[str] = ()) -> str:

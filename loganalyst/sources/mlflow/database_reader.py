@@ -19,7 +19,7 @@ import polars as pl
 from loganalyst.model import Tables
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.files.severalruns import BROKEN, NoStoreError, Runs, chosen, one_line
+from loganalyst.sources.files.severalruns import BROKEN, NoStoreError, Runs, chosen, one_line, with_faults
 from loganalyst.sources.files.sqliteguard import BATCH_ROWS, MAX_SECONDS, Guarded, opened_database
 from loganalyst.sources.mlflow import runtables
 
@@ -73,16 +73,15 @@ def read(path: Path, run: str = "", batch: int = BATCH_ROWS) -> Iterator[Tables]
 
     Metric rows are fetched `batch` at a time. Faults become gaps, after everything that could be read. Raises OSError.
     """
-    try:
-        with _store(path) as store:
-            named_run = store.chosen(run)
-            for why in filter(None, (*store.left_out(), "" if run else store.deleted())):
-                yield Tables(gaps=gap(path, why))
-            yield from store.run(named_run, batch)
-    except NoStoreError as error:
-        yield Tables(gaps=gap(path, str(error), 0, path.stat().st_size))
-    except BROKEN as error:
-        yield Tables(gaps=gap(path, one_line(error), 0, path.stat().st_size))
+    yield from with_faults(path, _tables(path, run, batch))
+
+
+def _tables(path: Path, run: str, batch: int) -> Iterator[Tables]:
+    with _store(path) as store:
+        named_run = store.chosen(run)
+        for why in filter(None, (*store.left_out(), "" if run else store.deleted())):
+            yield Tables(gaps=gap(path, why))
+        yield from store.run(named_run, batch)
 
 
 @contextmanager

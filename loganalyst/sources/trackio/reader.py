@@ -20,7 +20,7 @@ from loganalyst.opening import opened
 from loganalyst.sources.config.secrets import masked
 from loganalyst.sources.files.flatten import config_of
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.files.severalruns import BROKEN, NoStoreError, Runs, chosen, one_line
+from loganalyst.sources.files.severalruns import BROKEN, NoStoreError, Runs, chosen, one_line, with_faults
 from loganalyst.sources.files.sqliteguard import MAX_SECONDS, Guarded, opened_database
 from loganalyst.sources.tables import stepcolumns
 from loganalyst.sources.tables.jsonrows import Log
@@ -73,15 +73,14 @@ def read(path: Path, run: str = "", batch: int = BATCH_ROWS) -> Iterator[Tables]
 
     Rows are fetched `batch` at a time. Faults become gaps, after everything that could be read. Raises OSError.
     """
-    try:
-        with _store(path) as store:
-            if left_out := store.database.left_out:
-                yield Tables(gaps=gap(path, left_out))
-            yield from store.run(store.runs[chosen(run, [*store.runs], path.name)], batch)
-    except NoStoreError as error:
-        yield Tables(gaps=gap(path, str(error), 0, path.stat().st_size))
-    except BROKEN as error:
-        yield Tables(gaps=gap(path, one_line(error), 0, path.stat().st_size))
+    yield from with_faults(path, _tables(path, run, batch))
+
+
+def _tables(path: Path, run: str, batch: int) -> Iterator[Tables]:
+    with _store(path) as store:
+        if left_out := store.database.left_out:
+            yield Tables(gaps=gap(path, left_out))
+        yield from store.run(store.runs[chosen(run, [*store.runs], path.name)], batch)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ import sqlite3
 
 import pytest
 
-from loganalyst.sources.files.severalruns import NoStoreError, chosen, one_line
+from loganalyst.model import Tables
+from loganalyst.sources.files.severalruns import NoStoreError, chosen, one_line, with_faults
 from loganalyst.sources.files.sqliteguard import DamageError
 
 
@@ -33,3 +34,25 @@ def test_errors_are_one_line():
     assert one_line(DamageError("too long")) == "damaged: too long"
     assert one_line(sqlite3.DatabaseError("malformed")) == "SQLite: malformed"
     assert one_line(PermissionError(13, "Permission denied")) == "cannot be read (Permission denied)"
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (NoStoreError("no usable table 'runs'"), "no usable table 'runs'"),
+        (DamageError("ends early"), "damaged: ends early"),
+    ],
+)
+def test_a_fault_stands_behind_what_was_read(tmp_path, error, why):
+    """As a gap over the whole file."""
+    path = tmp_path / "store.db"
+    path.write_bytes(bytes(7))
+
+    def tables():
+        yield Tables()
+        raise error
+
+    first, last = with_faults(path, tables())
+
+    assert first.gaps.is_empty()
+    assert (last.gaps["why"].item(), last.gaps["bytes"].item()) == (why, 7)

@@ -138,19 +138,28 @@ def test_an_alarm_is_no_damage():
 
 
 def test_ctrl_c_ends_a_query():
-    """A process that waits for SQLite ends at SIGINT as Python does."""
+    """A process that waits for SQLite ends at SIGINT as Python does.
+
+    A shell starts background jobs, so perhaps these tests, with SIGINT ignored, and a child inherits that.
+    """
     code = f"""
-import sqlite3
+import signal, sqlite3
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from loganalyst.sources.files.sqliteguard import Guarded
 guarded = Guarded(sqlite3.connect(":memory:"), size=1 << 60, seconds=1e9)
 print("ready", flush=True)
 guarded.rows({FOR_EVER!r})
 """
-    program = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert program.stdout is not None
-    assert program.stdout.readline() == "ready\n"
-    program.send_signal(signal.SIGINT)
-    _, said = program.communicate(timeout=120)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
+        try:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "ready\n"
+            program.send_signal(signal.SIGINT)
+            _, said = program.communicate(timeout=120)
+        finally:
+            program.kill()
 
     assert (program.returncode, said.splitlines()[-1]) == (-signal.SIGINT, "KeyboardInterrupt")
 

@@ -267,7 +267,8 @@ def _fractions(numbers: list[Number], parts: list[str]) -> None:
 def _positions(numbers: list[Number], exact_counter: bool) -> None:
     """Mark the epoch, and the one step or counter that is the position of the line.
 
-    A step next to an exact counter may be rounded: then the counter counts.
+    Next to an exact counter a step may be rounded, as `global_step=1.23e+4` of Lightning is: then the counter counts.
+    A plain `step` is an integer of the program, and counts.
     """
     totals = {n.index - 1: n for n in numbers if n.role == "total"}
     epochs, steps = [], []
@@ -284,7 +285,7 @@ def _positions(numbers: list[Number], exact_counter: bool) -> None:
     if any(n.plain == "episode" for _, n in steps):
         # the steps that an episode took, perhaps one of a hundred that the line summarises
         steps = [(rank, n) for rank, n in steps if n.plain != "steps"]
-    steps.sort(key=lambda s: -s[0] if exact_counter else s[0])
+    steps.sort(key=lambda s: (s[1].plain != "step", -s[0]) if exact_counter else (False, s[0]))
     for _, n in steps[1:]:
         n.drop()
     for n in epochs[1:]:
