@@ -27,6 +27,7 @@ _TYPES = {
     "log_root_label": "text",
     "run_ok": "bool",
     "run_kind": "text",
+    "training_kind": "text",
 }
 
 SYMPTOMS = """

@@ -94,7 +94,7 @@ def test_a_supported_rival_is_an_alternative_from_one_in_twenty_on(
 
 def test_healthy_is_at_least_likely(catalogue: Catalogue) -> None:
     """Even if the calibration says less. What was stated before stays, for the next calibration."""
-    row: dict[str, FeatureValue] = {"run_kind": "training", "train_loss_nonfinite_count": 0}
+    row: dict[str, FeatureValue] = {"run_kind": "training", "training_kind": "graph", "train_loss_nonfinite_count": 0}
     judged = diagnose(catalogue, Features(row))
     found = diagnose(replace(catalogue, scales={"healthy": Calibration(1.0, -9.0)}), Features(row))
 
@@ -112,7 +112,7 @@ def test_symptom_without_any_cause(catalogue: Catalogue) -> None:
 
 def test_healthy(catalogue: Catalogue) -> None:
     """Without symptoms: healthy, the surer the more symptoms were looked for."""
-    row: dict[str, FeatureValue] = {"run_kind": "training", "train_loss_divergence_count": 0}
+    row: dict[str, FeatureValue] = {"run_kind": "training", "training_kind": "graph", "train_loss_divergence_count": 0}
     little, more = (diagnose(catalogue, Features(r)) for r in (row, {**row, "train_loss_nonfinite_count": 0}))
 
     assert (little.status, more.status) == ("healthy", "healthy")
