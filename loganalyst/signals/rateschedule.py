@@ -160,7 +160,7 @@ def _exhausted(t: Array, u: Array) -> int | None:
     """
     live = np.flatnonzero(u >= EXHAUSTED_SHARE)
     first = int(live[-1]) + 1
-    place = np.arange(t.size) if (np.diff(t) < 0).any() else t
+    place = as_floats(np.arange(t.size)) if (np.diff(t) < 0).any() else t
     if first >= u.size or place[-1] - place[first] < MIN_REMAINING * _span(place):
         return None
     return int(t[first])
