@@ -246,8 +246,8 @@ def test_later_lines_of_a_message(tmp_path: Path) -> None:
     """The parameter that does not fit, and the advice below it."""
     error = (
         "RuntimeError: Error(s) in loading state_dict for Net:\n"
-        "\tsize mismatch for classifier.weight: copying a param with shape torch.Size([2, 8]) from checkpoint, the shape "
-        "in current model is torch.Size([5, 8]).\n"
+        "\tsize mismatch for classifier.weight: copying a param with shape torch.Size([2, 8]) from checkpoint, the "
+        "shape in current model is torch.Size([5, 8]).\n"
         "\tYou may consider adding `ignore_mismatched_sizes=True` in the model `from_pretrained` method.\n"
     )
     got = values(tmp_path, TRACE + error).values
