@@ -224,6 +224,40 @@ def test_counts(tmp_path: Path) -> None:
     assert tuple(got[f"log_{k}"] for k in ("traceback_count", "cascade_count", "kill_signal")) == (1, 1, "SIGKILL")
 
 
+OLD_TORCH = (
+    "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 0; 24.00 GiB total capacity; 5.00 GiB already "
+    "allocated; 512.00 MiB free; 5.50 GiB reserved in total by PyTorch)\n"
+)
+ENGINE = (
+    "ValueError: Free memory on device cuda:0 (18.0/80.0 GiB) on startup is less than desired GPU memory utilization "
+    "(0.9, 72.0 GiB).\n"
+)
+
+
+@pytest.mark.parametrize(("error", "others", "free"), [(OLD_TORCH, 18.0, 0.5), (ENGINE, 62.0, 18.0)])
+def test_memory_that_is_neither_free_nor_held(tmp_path: Path, error: str, others: float, free: float) -> None:
+    """Other processes hold what is neither free nor reserved by this one."""
+    got = values(tmp_path, STEPS + TRACE + error).values
+
+    assert (got["log_oom_others_gib"], got["log_oom_free_gib"]) == (others, free)
+
+
+def test_later_lines_of_a_message(tmp_path: Path) -> None:
+    """The parameter that does not fit, and the advice below it."""
+    error = (
+        "RuntimeError: Error(s) in loading state_dict for Net:\n"
+        "\tsize mismatch for classifier.weight: copying a param with shape torch.Size([2, 8]) from checkpoint, the "
+        "shape in current model is torch.Size([5, 8]).\n"
+        "\tYou may consider adding `ignore_mismatched_sizes=True` in the model `from_pretrained` method.\n"
+    )
+    got = values(tmp_path, TRACE + error).values
+
+    assert got["log_root_parameter"] == "classifier.weight"
+    assert got["log_root_advice"] == (
+        "You may consider adding `ignore_mismatched_sizes=True` in the model `from_pretrained` method"
+    )
+
+
 def test_labelled_corpus() -> None:
     """At least nine in ten causes are right and no healthy log is called failed."""
     corpus = Path(__file__).parents[2] / "../shared/corpus/text"
