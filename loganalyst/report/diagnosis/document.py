@@ -5,7 +5,7 @@ Every text of a document is one clean line. Log text and metric names are untrus
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from loganalyst.model import (
@@ -200,7 +200,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
         not_supported=grouped(d.not_supported),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
-        not_judged=grouped(d.unknown),
+        not_judged=grouped(replace(rule, rival=False) for rule in d.unknown),  # one group for each need
         not_logged=not_logged(d),
         to_log=to_log(d),
         decide=tuple(map(_decider, d.decide)),
