@@ -4,10 +4,13 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import numpy as np
+import polars as pl
 import pytest
 
+import loganalyst
 from loganalyst.features import throughput
 from loganalyst.features.context import Context
+from loganalyst.model import Run, Source
 from tests.features.timed_rows import BEGIN, causes, clock, diagnosed, logged, values_with
 
 
