@@ -46,7 +46,7 @@ STUCK = {
     "train_loss_points": 40, "train_loss_start_ratio": 1.01, "train_loss_drop_relative": 0.01,
     "train_loss_drop_error": 0.001, "train_loss_noise_relative": 0.01, "train_loss_divergence_count": 0,
     "train_loss_drop_z": 14.0, "part_fell": False, "objective_improved": True, "objective_points": 40,
-    "objective_best_z": 14.0, "preference_accuracy_last": 0.9,
+    "objective_best_z": 14.0, "preference_accuracy_last": 0.9, "train_loss_continued": False,
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from tests.evaluate.evaluatedruns import NAN, runs
 STUCK = {
     "run_kind": "training", "train_loss_points": 400, "train_loss_metric": "loss", "train_loss_drop_relative": 0.05,
     "train_loss_half_drop_relative": 0.03, "train_loss_tail_slope_z": -1.0, "train_loss_divergence_count": 0,
-    "train_loss_noise_relative": 0.05, "train_loss_drop_error": 0.01, "part_fell": False,
+    "train_loss_noise_relative": 0.05, "train_loss_drop_error": 0.01, "part_fell": False, "train_loss_continued": False,
 }  # fmt: skip
 
 

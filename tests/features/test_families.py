@@ -19,7 +19,8 @@ def test_nothing_logged_is_nothing_known(features_of: FeaturesOf) -> None:
 
     assert known <= {
         "run_status", "run_is_running", "run_longest_metric", "run_evaluated", "run_log_expected", "run_end_told",
-        "end_is_regular", "run_stopped_early",
+        "end_is_regular", "run_stopped_early", "end_by_time_limit", "device_seen_idle", "batches_scatter",
+        "objective_known", "objective_steady",
     }  # fmt: skip
 
 
