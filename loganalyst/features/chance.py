@@ -1,6 +1,7 @@
 """Features of guessing: does a loss begin or end at ln K, or an accuracy stay at 1/K, as in an untrained model?"""
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
@@ -32,6 +33,7 @@ CLASS_KEYS = (
     "n_vocab",
     "padded_vocab_size",
 )
+DEFAULT_LABELS = ("LABEL_0", "LABEL_1")  # of every Hugging Face model that was given none
 AFTER_FIRST = 4  # losses after the first
 MIN_LOSS_POINTS = 8  # values from which a loss is judged
 
@@ -44,8 +46,23 @@ def compute(context: Context) -> Computed:
 
 
 def configured_classes(context: Context) -> list[int]:
-    """The numbers of classes in the config."""
+    """The numbers of classes in the config. A model with named labels chooses among those, not among its tokens."""
+    labels = _named_labels(context)
+    if labels is not None:
+        return [labels] if labels >= 2 else []
     return [int(k) for key in CLASS_KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
+
+
+def _named_labels(context: Context) -> int | None:
+    """The number of labels that a Hugging Face config names; None without names or with the default pair, which models
+    without labels have too.
+    """
+    if context.text("id2label.0") is None:
+        return None
+    numbers = pl.col("key").str.extract(r"\bid2label\.([0-9]+)$").alias("label")  # `model_config.id2label.0`
+    named = context.run.config.select(numbers, "value").drop_nulls("label").unique("label")
+    default = named.height == len(DEFAULT_LABELS) and named["value"].is_in(DEFAULT_LABELS).all()
+    return None if default else named.height
 
 
 def _smoothing_floor(context: Context, configured: list[int]) -> Computed:

@@ -34,7 +34,11 @@ Pair = tuple[Curve, Curve, NDArray[np.float64], NDArray[np.float64]]
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing if no loss and accuracy share their steps."""
+    """All of FEATURES; nothing if no loss and accuracy share their steps, or if the loss compares whole answers, so that
+    an accuracy of tokens is none of its predictions.
+    """
+    if context.training_kind is not None and context.training_kind.kind == "preference":
+        return {}
     pairs = [pair for roles in PAIRS if (pair := _pair(context, *roles)) is not None]
     if not pairs:
         return {}

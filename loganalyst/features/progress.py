@@ -55,7 +55,9 @@ def _plan(last: int, step: int | None, steps: int | None, epoch: int | None, epo
         )  # otherwise it counts something else
         return float(steps) if steps and near else None
     if not steps or step is None:
-        return float(epochs) if last in (epoch, epoch - 1) else None
+        # curves may count from 0, and an epoch that has begun has no value yet
+        counts_epochs = last in (epoch, epoch - 1) or last == epoch - 2 > 0
+        return float(epochs) if counts_epochs else None
     if last > steps:
         return float(steps * epochs)
     of_all = (epoch - 1) / epochs <= step / steps <= (epoch + 1) / epochs

@@ -105,3 +105,18 @@ def test_a_loss_at_ln_k_with_many_right_is_no_guess(features_of: FeaturesOf) -> 
     learned = features_of({"loss": loss, "val_accuracy": [61.0] * 300}).values
 
     assert (guessed["train_loss_chance_classes"], learned["train_loss_chance_classes"]) == (4, None)
+
+
+def test_a_model_with_named_labels_chooses_among_them(features_of: FeaturesOf) -> None:
+    """Its vocabulary is its input. The pair of names that every model has by default says nothing."""
+
+    def classes(*names: str) -> object:
+        labels = {f"model_config.id2label.{n}": name for n, name in enumerate(names)}
+        settings: dict[str, str | float] = {"model_config.vocab_size": 64, **labels}
+        return features_of({"loss": [1.0] * 10}, settings).values["config_classes"]
+
+    assert classes("LABEL_0", "LABEL_1", "LABEL_2") == 3
+    assert classes("LABEL_0") is None  # a reward model has one output
+    assert classes("no", "yes") == 2
+    assert classes("LABEL_0", "LABEL_1") == 64
+    assert classes() == 64

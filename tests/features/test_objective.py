@@ -73,3 +73,11 @@ def test_the_fall_of_an_accuracy(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert objective.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_a_loss_of_pairs_has_no_accuracy_of_tokens(features_of: FeaturesOf) -> None:
+    """A preference loss falls to 0 whatever share of the tokens is predicted."""
+    logged = {"loss": inside(10, RIGHT), "acc": RIGHT}
+    assert features_of(logged).values["objective_loss_metric"] == "loss"
+    given = {"training_kind": "preference", "training_kind_probability": 0.95}
+    assert features_of(logged, given=given).values.get("objective_loss_metric") is None

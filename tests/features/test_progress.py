@@ -26,6 +26,8 @@ def said(**numbers: int) -> str:
         (5, {"step": 5}, None),
         (3, {"epoch": 3, "epochs": 10}, 10),
         (2, {"epoch": 3, "epochs": 10}, 10),
+        (3, {"epoch": 5, "epochs": 8}, 8),  # counted from 0, and the fifth has begun
+        (0, {"epoch": 2, "epochs": 8}, None),  # a single value at step 0
         (900, {"epoch": 3, "epochs": 10}, None),
         (850, {"step": 50, "steps": 400, "epoch": 3, "epochs": 10}, 4000),
         (150, {"step": 150, "steps": 400, "epoch": 1, "epochs": 10}, 4000),

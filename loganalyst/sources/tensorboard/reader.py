@@ -25,13 +25,13 @@ from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.files.timestamps import from_seconds
 from loganalyst.sources.tensorboard import eventmessages, smallfiles
 from loganalyst.sources.tensorboard.repeatedturns import PIECE, Period, Records, find
+from loganalyst.sources.tensorboard.settingstext import settings_in
 from loganalyst.sources.tensorboard.shortrecords import FRAME
 from loganalyst.sources.tensorboard.smallfiles import MAX_SMALL
 from loganalyst.sources.tensorboard.templates import WALL_TIME, Prefix, Templates, prefix
 from loganalyst.sources.tensorboard.tfrecords import CHUNK, HEADER, MAX_RECORD, Block, Mask, payload_length, scan
 
 NAME = "tensorboard"
-MAX_TEXT = 4096  # characters kept of a logged text
 LEARN = 4  # events decoded one by one before templates are tried again; each time 4 times as many
 SCALAR_PLUGINS, HISTOGRAM_PLUGINS = ("", "scalars"), ("", "histograms")
 # plugins whose tensors are not reported as unread: they hold no data of the run
@@ -256,7 +256,7 @@ class _Decoder:
         i, step, wall = place
         if plugin == "text":
             text = "\n".join(s.decode(errors="replace") for s in tensor.strings)
-            rows.settings.append((tag.removesuffix(TEXT_SUFFIX), text[:MAX_TEXT]))
+            rows.settings += settings_in(tag.removesuffix(TEXT_SUFFIX), text)
         elif plugin in SCALAR_PLUGINS and len(tensor.numbers) == 1:
             rows.scalars.append((i, self._code(tag), step, wall, float(tensor.numbers[0])))
             return tensor.lone

@@ -23,7 +23,7 @@ from tensorboard.util.tensor_util import make_ndarray, make_tensor_proto
 from torch.utils.tensorboard import SummaryWriter
 
 from loganalyst.model import Tables
-from loganalyst.sources.tensorboard import reader, smallfiles
+from loganalyst.sources.tensorboard import reader, settingstext, smallfiles
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (ROOT / "fixtures/runs", ROOT / "../shared/corpus/runs")  # the second is not on every machine
@@ -295,13 +295,15 @@ def test_text_and_hparams(tmp_path):
     """Text and hyperparameters become config rows, numbers as numbers."""
     with SummaryWriter(tmp_path) as writer:
         writer.add_text("note", "x" * 10_000)
+        writer.add_text("args", '{"max_steps": 120}')
         writer.add_hparams({"lr": 0.1, "layers": 3, "opt": "adam", "amp": True}, {"hp/acc": 0.9}, run_name="hp")
     config = {}
     for path in tmp_path.rglob("*tfevents*"):
         config |= {key: (value, number) for key, value, number, _ in read(path).config.iter_rows()}
 
     assert config == {
-        "note": ("x" * reader.MAX_TEXT, None),
+        "note": ("x" * settingstext.MAX_TEXT, None),
+        "args.max_steps": ("120", 120.0),
         "lr": ("0.1", 0.1),
         "layers": ("3.0", 3.0),
         "opt": ("adam", None),
