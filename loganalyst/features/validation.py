@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from loganalyst import signals
 from loganalyst.curves.heldoutsets import bare_name, is_sum
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.roles import measure, normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
     Computed,
@@ -97,16 +97,24 @@ def compute(context: Context) -> Computed:
 def other_fall(curve: Curve, held_out: Sequence[Curve]) -> tuple[float, str]:
     """How far another of the held-out losses fell since `curve` was lowest, as a share of its level then, and its name.
 
-    A loss that is named after the training data is no other set. Returns 0 and an empty name if none fell.
+    A loss that is named after the training data is no other set. One without a common word, such as `val_rmse` and
+    `val_loss`, is another measure of the same set. Returns 0 and an empty name if none fell.
     """
     lowest = lowest_index(curve.values)
     step = int(curve.steps[lowest]) if lowest is not None else int(curve.steps[-1])
     falls = [(0.0, "")]
+    words = _measure_words(curve.metric)
     for other in (c for c in held_out if c is not curve and "train" not in normalise(c.metric)):
+        if words.isdisjoint(_measure_words(other.metric)):
+            continue
         before, last = last_level(other.values[other.steps <= step]), last_level(other.values)
         share_left = ratio(last, before)
         falls += [] if share_left is None else [(1 - share_left, other.metric)]
     return max(falls)
+
+
+def _measure_words(metric: str) -> set[str]:
+    return set(measure(metric).split("_"))
 
 
 def worst_loss(context: Context) -> tuple[Curve, Gap] | None:
