@@ -65,6 +65,16 @@ def test_a_loss_of_the_training_data_is_no_other_set(features_of: FeaturesOf) ->
     assert row["forgotten_loss_for_fall"] in {None, 0.0}
 
 
+def test_another_measure_of_the_same_set_is_no_other_set(features_of: FeaturesOf) -> None:
+    """A squared error rises by few samples while the mean absolute error falls."""
+    rising, falling = np.linspace(2.0, 4.0, 10), np.linspace(5.0, 2.5, 10)
+    logged = {"val_loss": rising, "val_mae": falling}
+    sets = {"eval_old_loss": rising, "eval_new_loss": falling}
+
+    assert features_of({name: [*v] for name, v in logged.items()}).values["forgotten_loss_for_fall"] in {None, 0.0}
+    assert features_of({name: [*v] for name, v in sets.items()}).values["forgotten_loss_for_metric"] == "eval_new_loss"
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert forgetting.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
