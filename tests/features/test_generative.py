@@ -38,8 +38,8 @@ def test_discriminator_and_generator_levels(features_of: FeaturesOf) -> None:
 
 
 def test_a_contest_that_is_decided_within_three_values(features_of: FeaturesOf) -> None:
-    """The first value, before any learning, is the level to compare with; so half of the points give the same answer."""
-    discriminator = [1.0, 0.2, 0.02] + [0.1] * 47
+    """The first value, before any learning, is the level to compare with, so half of the points answer the same."""
+    discriminator = [1.0, 0.2, 0.02, *[0.1] * 47]
     row = features_of({"D_loss": discriminator, "G_loss": [1.0, 4.0] + [9.0] * 48}).values
     half = features_of({"D_loss": discriminator[::2], "G_loss": [1.0, 4.0] + [9.0] * 23}).values
 
