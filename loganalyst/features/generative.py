@@ -1,6 +1,7 @@
 """Features of generative models: latent divergence, codebooks, generator and discriminator."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from loganalyst.curves.roles import normalise
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
@@ -24,8 +25,8 @@ FEATURES = (
     Feature("codebook_share", "float", "share", "last level of the codebook usage as a share of the codebook size in the config", "codebook_usage"),
     Feature("discriminator_loss_last", "float", "loss", "last level of the discriminator's loss", "discriminator_loss"),
     Feature("discriminator_loss_min", "float", "loss", "lowest value of the discriminator's loss (below 0: a difference of scores, as of a critic)", "discriminator_loss"),
-    Feature("discriminator_loss_share", "float", "share", "last level of the discriminator's loss divided by its first level", "discriminator_loss"),
-    Feature("generator_loss_ratio", "float", "ratio", "last level of the generator's loss divided by its first level", "generator_loss"),
+    Feature("discriminator_loss_share", "float", "share", "last level of the discriminator's loss divided by its first level, or by its first value if that is higher", "discriminator_loss"),
+    Feature("generator_loss_ratio", "float", "ratio", "last level of the generator's loss divided by its first level, or by its first value if that is lower", "generator_loss"),
     Feature("generator_loss_last", "float", "loss", "last level of the generator's loss", "generator_loss"),
     Feature("discriminator_accuracy_last", "float", "share", "last level of the discriminator's accuracy", "discriminator_score"),
     Feature("discriminator_margin_last", "float", "", "discriminator's score of real samples minus its score of generated samples (last levels)", "discriminator_score"),
@@ -113,13 +114,20 @@ def _adversarial(context: Context) -> Computed:
         out["discriminator_loss_last"] = (last, witness_at(c))
         finite = c.values[np.isfinite(c.values)]
         out["discriminator_loss_min"] = float(finite.min()) if finite.size else None
-        out["discriminator_loss_share"] = ratio(last, first_level(c.values))
+        # A contest may be decided within the three values of a level.
+        out["discriminator_loss_share"] = ratio(last, max(_beginnings(finite), default=None))
     if generator:
         c = generator[0]
         last = last_level(c.values)
         out["generator_loss_last"] = (last, witness_at(c))
-        out["generator_loss_ratio"] = ratio(last, first_level(c.values))
+        out["generator_loss_ratio"] = ratio(last, min(_beginnings(c.values[np.isfinite(c.values)]), default=None))
     return out
+
+
+def _beginnings(finite: NDArray[np.float64]) -> list[float]:
+    """The first value and the first level; none without values."""
+    first = first_level(finite)
+    return [] if first is None else [float(finite[0]), first]
 
 
 def _scores(context: Context) -> Computed:

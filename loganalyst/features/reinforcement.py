@@ -196,19 +196,19 @@ def _entropy(context: Context) -> Computed:
     first, last = first_level(size), last_level(size)
     size = np.maximum(size, context.quantum(curve) / 2)  # a printed 0 is at most half of the last digit
     last_size = last_level(size)
-    out: Computed = {
+    out: Computed = {"entropy_last": (last, witness_at(curve))}
+    compared: Computed = {
         "entropy_first": first,
-        "entropy_last": (last, witness_at(curve)),
         "entropy_last_share": ratio(last_size, first),
         "entropy_low_share": 0.0,
     }
     high = np.flatnonzero(size > feature_limit("entropy_high") * first) if first else np.array([], dtype=int)
     if high.size:
         rise = witness_at(curve, int(high[0]))
-        out["entropy_high_step"] = (rise.step, rise)
+        compared["entropy_high_step"] = (rise.step, rise)
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)
     if low.size:
         witness = witness_at(curve, int(low[0]))
-        out["entropy_low_share"] = (float(1 - low[0] / len(size)), witness)
-        out["entropy_low_step"] = (witness.step, witness)
-    return out
+        compared["entropy_low_share"] = (float(1 - low[0] / len(size)), witness)
+        compared["entropy_low_step"] = (witness.step, witness)
+    return out | unless_late(curve, compared)

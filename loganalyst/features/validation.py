@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from loganalyst import signals
 from loganalyst.curves.heldoutsets import bare_name, is_sum
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.roles import measure, normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
     Computed,
@@ -97,16 +97,28 @@ def compute(context: Context) -> Computed:
 def other_fall(curve: Curve, held_out: Sequence[Curve]) -> tuple[float, str]:
     """How far another of the held-out losses fell since `curve` was lowest, as a share of its level then, and its name.
 
-    A loss that is named after the training data is no other set. Returns 0 and an empty name if none fell.
+    Returns 0 and an empty name if none fell.
     """
     lowest = lowest_index(curve.values)
     step = int(curve.steps[lowest]) if lowest is not None else int(curve.steps[-1])
     falls = [(0.0, "")]
-    for other in (c for c in held_out if c is not curve and "train" not in normalise(c.metric)):
+    for other in (c for c in held_out if _is_of_another_set(curve.metric, c.metric)):
         before, last = last_level(other.values[other.steps <= step]), last_level(other.values)
         share_left = ratio(last, before)
         falls += [] if share_left is None else [(1 - share_left, other.metric)]
     return max(falls)
+
+
+def _is_of_another_set(metric: str, other: str) -> bool:
+    """Whether two held-out losses may be the same measure of different sets.
+
+    >>> _is_of_another_set("eval_old_loss", "eval_new_loss"), _is_of_another_set("val_loss", "val_rmse")
+    (True, False)
+    >>> _is_of_another_set("eval_loss", "eval/loss"), _is_of_another_set("eval_loss", "eval_train_loss")
+    (False, False)
+    """
+    names, words = (normalise(metric), normalise(other)), (measure(metric).split("_"), measure(other).split("_"))
+    return names[0] != names[1] and "train" not in names[1] and not set(words[0]).isdisjoint(words[1])
 
 
 def worst_loss(context: Context) -> tuple[Curve, Gap] | None:

@@ -74,6 +74,17 @@ def test_two_points_have_no_logging_interval(features_of: FeaturesOf) -> None:
     assert features_of({}, points=points("loss", [900, 1000])).values["train_loss_begins_late"] is False
 
 
+def test_the_entropy_before_the_log_is_not_known(features_of: FeaturesOf) -> None:
+    """A policy that had settled before the log began looks unchanged in it."""
+    late = features_of({}, points=points("policy_entropy", range(5000, 5100))).values
+    whole = features_of({}, points=points("policy_entropy", range(100))).values
+    names = ("entropy_first", "entropy_last_share", "entropy_low_share")
+
+    assert [late[name] for name in names] == [None] * 3
+    assert None not in [whole[name] for name in names]
+    assert late["entropy_last"] == whole["entropy_last"]
+
+
 def test_gains_before_the_log_are_not_known(features_of: FeaturesOf) -> None:
     """The same curve from the first step and from step 5,000."""
     whole = features_of({}, points=points("reward", range(100))).values

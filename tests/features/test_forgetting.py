@@ -65,6 +65,14 @@ def test_a_loss_of_the_training_data_is_no_other_set(features_of: FeaturesOf) ->
     assert row["forgotten_loss_for_fall"] in {None, 0.0}
 
 
+def test_another_measure_of_the_same_set_is_no_other_set(features_of: FeaturesOf) -> None:
+    """A mean squared error rises by a few samples while its root falls in the mean of batches."""
+    train, rising, falling = np.linspace(5.0, 2.0, 10), np.linspace(2.0, 4.0, 10), np.linspace(5.0, 2.5, 10)
+    measures = features_of({"loss": [*train], "val_loss": [*rising], "val_RMSE": [*falling]}).values
+
+    assert (measures["forgotten_loss_metric"], measures["forgotten_loss_for_fall"]) == ("val_loss", 0.0)
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert forgetting.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

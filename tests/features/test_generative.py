@@ -37,6 +37,16 @@ def test_discriminator_and_generator_levels(features_of: FeaturesOf) -> None:
     assert row.values["generator_loss_ratio"] == pytest.approx(9.0)
 
 
+def test_a_contest_that_is_decided_within_three_values(features_of: FeaturesOf) -> None:
+    """The first value, before any learning, is the level to compare with, so half of the points answer the same."""
+    discriminator = [1.0, 0.2, 0.02, *[0.1] * 47]
+    row = features_of({"D_loss": discriminator, "G_loss": [1.0, 4.0] + [9.0] * 48}).values
+    half = features_of({"D_loss": discriminator[::2], "G_loss": [1.0, 4.0] + [9.0] * 23}).values
+
+    assert (row["discriminator_loss_share"], half["discriminator_loss_share"]) == (0.1, 0.1)
+    assert (row["generator_loss_ratio"], half["generator_loss_ratio"]) == (9.0, 9.0)
+
+
 def test_codebook_usage(features_of: FeaturesOf) -> None:
     """Relative to the size in the config."""
     row = features_of({"codebook_perplexity": [100.0] * 10 + [2.0] * 10}, {"num_embeddings": 512})
