@@ -7,6 +7,7 @@ from string import Formatter
 
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue
+from loganalyst.model.timespan import duration
 
 MAX_TEXT = 200  # characters of a text value that are shown
 MAX_DIGITS = 6  # numbers below a million show all their digits
@@ -16,6 +17,7 @@ _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
 # ` spikes in total` after the number 1; no verb such as `takes`
 _PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|path|point|spike|step|tensor|time|token|value))s\b")
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
+DURATION = "duration"  # format of a number of seconds: `2 d 16 h`
 MAX_PERCENT = 3.0  # shares above 300 % are shown as factors
 # Formats of a float that is a share of something, and what 0.4 and 7.6 are in them.
 # above: `40 % above`, `8.6 times`; below: `40 % below`; of: `40 % of`, `7.6 times`; fell: `fell by 40 %`
@@ -81,6 +83,7 @@ def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) ->
     try:
         fits = _SPEC.fullmatch(spec) is not None and (not spec or dtype in ("float", "int"))
         fits = fits or (spec == RANKS and dtype == "text") or (spec in RELATIVE and dtype == "float")
+        fits = fits or (spec == DURATION and declared[name].unit == "s" and dtype == "float")
         show(SAMPLES[dtype], spec if fits else "")
     except ValueError:
         fits = False
@@ -100,6 +103,8 @@ def show(value: FeatureValue, spec: str = "") -> str:
         return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
     if spec in RELATIVE and isinstance(value, (int, float)):
         return relative(value, spec)
+    if spec == DURATION and isinstance(value, (int, float)):
+        return duration(value)
     spec = spec or ("," if isinstance(value, int) else ".4g")
     return _plain(format(value, spec), all_digits=not spec.endswith("e"))
 
