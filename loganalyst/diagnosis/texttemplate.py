@@ -127,6 +127,8 @@ def relative(share: float, form: str) -> str:
     if form == "of":
         return f"{percent} of" if share <= MAX_PERCENT else f"{factor} times"
     if form == "fell":
+        if share > MAX_PERCENT:  # only a loss that may become negative falls by more than its first level
+            return f"fell by {share:,.0f} times its first level"
         moved = "rose" if size > 0 else "fell"
         return f"rose to {factor} times its first level" if size > MAX_PERCENT else f"{moved} by {percent}"
     return f"{factor} times" if size > MAX_PERCENT else f"{percent} {'above' if size >= 0 else 'below'}"
