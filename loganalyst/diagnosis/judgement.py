@@ -103,7 +103,7 @@ def _judgement(
         symptoms=tuple(_observed(s, catalogue, answers) for s in seen),
         causes=tuple(_cause(j, catalogue, answers, judged, (measured or {}).get(j.rule.id, ())) for j in shown),
         alternatives=tuple(advice.alternative(j, answers, catalogue) for j in others.values()),
-        ruled_out=tuple(advice.ruled_out(rest[id_], answers, catalogue) for id_ in rest if id_ in against),
+        ruled_out=tuple(_dropped(rest[id_], answers, catalogue, shown) for id_ in rest if id_ in against),
         not_supported=tuple(
             advice.ruled_out(j, answers, catalogue)
             for id_, j in rest.items()
@@ -145,6 +145,12 @@ def notes(catalogue: Catalogue, answers: Answers, seen: Sequence[str] = ()) -> t
         )
         for note in holding
     )
+
+
+def _dropped(judged: Judged, answers: Answers, catalogue: Catalogue, shown: Sequence[Judged]) -> RuledOut:
+    """A rule that is ruled out. It is no rival of a cause that explains it: a fix of that cause may be its own."""
+    found = advice.ruled_out(judged, answers, catalogue)
+    return replace(found, rival=found.rival and not any(judged.rule.id in j.rule.explains for j in shown))
 
 
 def _is_root(judged: Judged, seen: Sequence[str]) -> bool:

@@ -262,7 +262,7 @@ def _where(d: Diagnosis, last: int) -> str:
     """` at step 24,650`; where the log has no such steps, how much of it there is."""
     if d.features.values.get("run_steps_are_rows"):
         return f" after {count(last + 1, 'logged row')}"
-    begins_late = d.features.values.get("train_loss_begins_late") and d.run.points["step"].min() == 0
+    begins_late = d.features.values.get("train_loss_begins_late") and d.run.points["step"].min() in (0, 1)
     return f" at step {step(last)}" + (" of the logged part" if begins_late else "")
 
 
