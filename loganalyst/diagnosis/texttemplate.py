@@ -1,5 +1,6 @@
 """Texts of rules with placeholders for the run's values, `{feature}` or `{feature:format}`, checked when loaded."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,6 +106,9 @@ def show(value: FeatureValue, spec: str = "") -> str:
         return relative(value, spec)
     if spec == DURATION and isinstance(value, (int, float)):
         return duration(value)
+    if spec.endswith("%") and isinstance(value, float) and 0.99 < abs(value) < 1:
+        value = math.floor(1000 * abs(value)) / math.copysign(1000, value)  # 99.97 % is not all of it
+        spec = ".1%" if format(value, spec).lstrip("+-").startswith("100") else spec
     spec = spec or ("," if isinstance(value, int) else ".4g")
     return _plain(format(value, spec), all_digits=not spec.endswith("e"))
 

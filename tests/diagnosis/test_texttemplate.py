@@ -139,3 +139,11 @@ def test_a_fall_of_many_times_the_first_level_is_no_percentage() -> None:
 
     assert template("loss {drop:fell}", declared).render({"drop": 600.078}) == "loss fell by 600 times its first level"
     assert template("loss {drop:fell}", declared).render({"drop": 1.4}) == "loss fell by 140 %"
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.9997, "99.9 %"), (0.996, "99.6 %"), (0.994, "99 %"), (1.0, "100 %"), (-0.9997, "-99.9 %")]
+)
+def test_a_part_is_not_called_the_whole(share: float, said: str) -> None:
+    """A loss that fell by 99.97 % is not 0."""
+    assert show(share, ".0%") == said
