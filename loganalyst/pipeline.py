@@ -186,7 +186,7 @@ def _diagnosis(
         coverage=coverage,
         sessions=sessions(context),
         processes=context.processes,
-        summary=summarise(run, curves),
+        summary=summarise(run, curves, context.training_kind),
         features=features.compute(context),
         findings=findings,
         curves=curves,

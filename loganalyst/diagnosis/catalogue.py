@@ -11,7 +11,17 @@ import polars as pl
 from loganalyst import rulefiles
 from loganalyst.diagnosis import healthyruns, rulereading, rulesql
 from loganalyst.diagnosis.healthyruns import HealthyRuns, sizes
-from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
+from loganalyst.diagnosis.rule import (
+    ANY_SYMPTOM,
+    Calibration,
+    ExperimentRule,
+    Item,
+    NoteRule,
+    Rule,
+    Scale,
+    SymptomRule,
+    Weights,
+)
 from loganalyst.diagnosis.rulereading import RatiosEntry, Reader
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.errors import RuleError, nearest
@@ -234,7 +244,8 @@ class _Load(Entries):
     def unknown_names(self, path: Path) -> Iterator[RuleError]:
         """Unknown rules in `perhaps`, and symptoms in `excuses` and `unless_seen`. Such a note is left out."""
         symptoms, rules = ("symptom", set(self.symptoms)), ("rule", set(self.ids))
-        for key, (kind, known) in {"perhaps": rules, "excuses": symptoms, "unless_seen": symptoms}.items():
+        seen = ("symptom", {*self.symptoms, ANY_SYMPTOM})
+        for key, (kind, known) in {"perhaps": rules, "excuses": symptoms, "unless_seen": seen}.items():
             for id_, name in [(id_, name) for id_, note in self.notes.items() for name in _names(getattr(note, key))]:
                 if name not in known:
                     where = self.files[path].where(id_, key)

@@ -14,6 +14,7 @@ from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_tab
 from loganalyst.diagnosis.expectedbehaviour import expected
 from loganalyst.diagnosis.fixtemplates import templates
 from loganalyst.diagnosis.reportedsymptoms import answered, steering, understood
+from loganalyst.diagnosis.rule import ANY_SYMPTOM
 from loganalyst.model import (
     OURS,
     Alternative,
@@ -102,14 +103,14 @@ def _judgement(
         symptoms=tuple(_observed(s, catalogue, answers) for s in seen),
         causes=tuple(_cause(j, catalogue, answers, judged, (measured or {}).get(j.rule.id, ())) for j in shown),
         alternatives=tuple(advice.alternative(j, answers, catalogue) for j in others.values()),
-        ruled_out=tuple(advice.ruled_out(rest[id_], answers, catalogue) for id_ in rest if id_ in against),
+        ruled_out=tuple(_dropped(rest[id_], answers, catalogue, shown) for id_ in rest if id_ in against),
         not_supported=tuple(
             advice.ruled_out(j, answers, catalogue)
             for id_, j in rest.items()
             if id_ not in against and id_ not in others and j.verdict != "unknown"
         ),
         unknown=tuple(advice.ruled_out(j, answers, catalogue) for j in rest.values() if j.verdict == "unknown"),
-        notes=notes(catalogue, answers),
+        notes=notes(catalogue, answers, seen),
         told=answered(complaints, catalogue, answers),
         sure=judged,
         decide=_decide(catalogue, answers, judged, roots, status) if unsure else (),
@@ -130,9 +131,10 @@ def _decide(
     )
 
 
-def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
-    """The notes that hold for the run. They do not change the answer."""
-    holding = (n for n in catalogue.notes.values() if answers.notes[n.id] and not answers.symptoms.get(n.unless_seen))
+def notes(catalogue: Catalogue, answers: Answers, seen: Sequence[str] = ()) -> tuple[Note, ...]:
+    """The notes that hold for the run with the symptoms `seen`. They do not change the answer."""
+    said = {*(s for s, holds in answers.symptoms.items() if holds), *([ANY_SYMPTOM] if seen else [])}
+    holding = (n for n in catalogue.notes.values() if answers.notes[n.id] and n.unless_seen not in said)
     return tuple(
         Note(
             id=note.id,
@@ -143,6 +145,12 @@ def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
         )
         for note in holding
     )
+
+
+def _dropped(judged: Judged, answers: Answers, catalogue: Catalogue, shown: Sequence[Judged]) -> RuledOut:
+    """A rule that is ruled out. It is no rival of a cause that explains it: a fix of that cause may be its own."""
+    found = advice.ruled_out(judged, answers, catalogue)
+    return replace(found, rival=found.rival and not any(judged.rule.id in j.rule.explains for j in shown))
 
 
 def _is_root(judged: Judged, seen: Sequence[str]) -> bool:

@@ -9,10 +9,16 @@ __all__ = ["quick_fixes"]
 
 
 def quick_fixes(causes: Sequence[Cause], symptoms: Sequence[Symptom]) -> tuple[QuickFix, ...]:
-    """The first fix of each cause, by impact times confidence. Fixes of causes that ended the run come first."""
-    found = [(cause.ended_run, _quick_fix(cause, symptoms)) for cause in causes if cause.fix]
-    ranked = sorted(found, key=lambda pair: (not pair[0], -pair[1].impact * pair[1].confidence, pair[1].cause))
+    """The first fix of each cause, by impact times confidence. Fixes of causes that ended the run come first, and
+    those of causes that are only possible last.
+    """
+    found = [(cause, _quick_fix(cause, symptoms)) for cause in causes if cause.fix]
+    ranked = sorted(found, key=lambda pair: (*_rank(pair[0]), -pair[1].impact * pair[1].confidence, pair[1].cause))
     return tuple(fix for _, fix in ranked)
+
+
+def _rank(cause: Cause) -> tuple[bool, bool]:
+    return not cause.ended_run, cause.verdict != "likely"
 
 
 def _quick_fix(cause: Cause, symptoms: Sequence[Symptom]) -> QuickFix:

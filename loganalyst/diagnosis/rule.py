@@ -13,6 +13,7 @@ from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.model import OURS, FeatureValue, TrainingKindName, Verdict
 from loganalyst.rulefiles import Shape, needed
 
+ANY_SYMPTOM = "any"  # in `unless_seen` of notes
 MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is about a thousandfold, and no stronger evidence is known that well
 Weight = Annotated[
     float, needed(f"a number from {-MAX_WEIGHT:g} to {MAX_WEIGHT:g} is needed", ge=-MAX_WEIGHT, le=MAX_WEIGHT)
@@ -207,7 +208,8 @@ class NoteRule:
     `doubt` is the log-odds that it takes from "healthy"; `perhaps` are rules whose causes may look the same. If a
     `blind` note is shown, nothing in the input could show health: without a symptom the run has "insufficient_data".
     The symptoms in `excuses` are no fault while no cause is likely.
-    The note is left out where the symptom `unless_seen`, which says the same, is seen.
+    The note is left out where the symptom `unless_seen`, which says the same, is seen; `any` (ANY_SYMPTOM) stands for
+    each symptom that is not harmless.
     """
 
     id: str

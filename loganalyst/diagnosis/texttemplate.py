@@ -1,5 +1,6 @@
 """Texts of rules with placeholders for the run's values, `{feature}` or `{feature:format}`, checked when loaded."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from string import Formatter
 
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue
+from loganalyst.model.timespan import duration
 
 MAX_TEXT = 200  # characters of a text value that are shown
 MAX_DIGITS = 6  # numbers below a million show all their digits
@@ -16,6 +18,7 @@ _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
 # ` spikes in total` after the number 1; no verb such as `takes`
 _PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|path|point|spike|step|tensor|time|token|value))s\b")
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
+DURATION = "duration"  # format of a number of seconds: `2 d 16 h`
 MAX_PERCENT = 3.0  # shares above 300 % are shown as factors
 # Formats of a float that is a share of something, and what 0.4 and 7.6 are in them.
 # above: `40 % above`, `8.6 times`; below: `40 % below`; of: `40 % of`, `7.6 times`; fell: `fell by 40 %`
@@ -81,6 +84,7 @@ def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) ->
     try:
         fits = _SPEC.fullmatch(spec) is not None and (not spec or dtype in ("float", "int"))
         fits = fits or (spec == RANKS and dtype == "text") or (spec in RELATIVE and dtype == "float")
+        fits = fits or (spec == DURATION and declared[name].unit == "s" and dtype == "float")
         show(SAMPLES[dtype], spec if fits else "")
     except ValueError:
         fits = False
@@ -100,6 +104,11 @@ def show(value: FeatureValue, spec: str = "") -> str:
         return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
     if spec in RELATIVE and isinstance(value, (int, float)):
         return relative(value, spec)
+    if spec == DURATION and isinstance(value, (int, float)):
+        return duration(value)
+    if spec.endswith("%") and isinstance(value, float) and 0.99 < abs(value) < 1:
+        value = math.floor(1000 * abs(value)) / math.copysign(1000, value)  # 99.97 % is not all of it
+        spec = ".1%" if format(value, spec).lstrip("+-").startswith("100") else spec
     spec = spec or ("," if isinstance(value, int) else ".4g")
     return _plain(format(value, spec), all_digits=not spec.endswith("e"))
 
@@ -122,6 +131,8 @@ def relative(share: float, form: str) -> str:
     if form == "of":
         return f"{percent} of" if share <= MAX_PERCENT else f"{factor} times"
     if form == "fell":
+        if share > MAX_PERCENT:  # only a loss that may become negative falls by more than its first level
+            return f"fell by {share:,.0f} times its first level"
         moved = "rose" if size > 0 else "fell"
         return f"rose to {factor} times its first level" if size > MAX_PERCENT else f"{moved} by {percent}"
     return f"{factor} times" if size > MAX_PERCENT else f"{percent} {'above' if size >= 0 else 'below'}"

@@ -38,6 +38,12 @@ def printed_plan(run: Run, last: int | None) -> float | None:
     return _plan(last, *printed.sort("line").select("step", "steps", "epoch", "epochs").row(-1))
 
 
+def differs(run: Run, last: int) -> bool:
+    """Whether the last step that the job log printed is another one than `last`, the last step of the curves."""
+    printed = last_progress(run)["step"].drop_nulls()
+    return bool(len(printed)) and int(printed[-1]) not in (last, last + 1)
+
+
 def _announced(run: Run, last: int) -> float | None:
     """The planned steps of a line of their own, such as `max_steps: 2400`; None without one number of steps that the
     curves, whose last step is `last`, do not exceed.

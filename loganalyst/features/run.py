@@ -1,11 +1,13 @@
 """Features of the whole run: how much was logged, how far it got, and how it ended."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
-from loganalyst.features.progress import printed_plan
-from loganalyst.model import OF_NO_FORMAT, UNREAD, Feature, Run
+from loganalyst.features.progress import differs, printed_plan
+from loganalyst.model import OF_NO_FORMAT, UNREAD, Curve, Feature, Run
 from loganalyst.patterntraits import having
 
 COUNTERS = (
@@ -31,6 +33,7 @@ FEATURES = (
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
     Feature("run_planned_steps", "float", "steps", "planned steps from the config, otherwise from the job log", "config"),
+    Feature("run_steps_are_rows", "bool", "", "the steps number the logged values 0, 1, 2 …, and the job log printed another step", "run"),
     Feature("run_done_share", "float", "share", "highest step as a share of the planned steps", "config"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
     Feature("run_exit_code", "int", "", "exit code that the tracker or the scheduler recorded", "run"),
@@ -95,6 +98,7 @@ def compute(context: Context) -> Computed:
         "run_longest_metric": max((len(c.values) for c in kept), default=0),
         "run_last_step": last,
         "run_planned_steps": planned,
+        "run_steps_are_rows": planned is None and last is not None and _are_rows(kept, last) and differs(run, last),
         "run_done_share": ratio(last, planned),
         "run_duration_s": (run.ended - run.started).total_seconds() if run.ended and run.started else None,
         "run_exit_code": int(code[0]) if len(code) and code[0] is not None else None,
@@ -103,6 +107,12 @@ def compute(context: Context) -> Computed:
         "run_earlier_trainings_points": _left_out(context),
     }
     return out
+
+
+def _are_rows(kept: Sequence[Curve], last: int) -> bool:
+    """Whether the longest curve has each step from 0 to `last` once."""
+    longest = max(kept, key=lambda c: len(c.steps))
+    return np.array_equal(longest.steps, np.arange(last + 1))
 
 
 def _left_out(context: Context) -> int | None:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.features.validation import is_one_sided
-from loganalyst.model import Curve, Run
+from loganalyst.model import Curve, Run, TrainingKind
 
 HEADLINE_ROLES = ("train_loss", "val_loss", "val_accuracy", "val_score", "val_error_rate", "reward", "train_accuracy")
 # The diagnoses that are impossible if a role is not logged
@@ -16,10 +16,11 @@ COST_IF_MISSING = {
     "learning_rate": "the schedule cannot be judged",
     "grad_norm": "exploding and vanishing gradients cannot be judged",
 }
+OF_WEIGHTS = {"learning_rate", "grad_norm"}  # roles that trees do not have: no schedule, and no gradients of weights
 
 
-def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
-    """Facts by name; an unknown fact is None.
+def summarise(run: Run, curves: list[Curve], kind: TrainingKind | None = None) -> dict[str, Any]:
+    """Facts by name of a run of this kind of training; an unknown fact is None.
 
     `last_step`, `epochs`, `duration_s`, `steps_per_second`, `metrics` (best and last value for each headline role),
     `checkpoints` (how many), `checkpoint` (the ones that matter), `not_logged` (role -> cost).
@@ -33,6 +34,7 @@ def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
     other = roles & {"reward", "discriminator_loss", "generator_loss"}  # such runs are judged by other metrics
     covered = {"val_loss"} if roles & {"val_accuracy", "val_loss_component"} else set[str]()
     covered |= {"train_loss"} if roles & {"loss_component"} else set[str]()
+    covered |= OF_WEIGHTS if kind is not None and kind.kind == "boosting" else set[str]()
     costs = {
         r: w
         for r, w in COST_IF_MISSING.items()

@@ -143,7 +143,9 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
         "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
         "log_root_basis": "words" if row["pattern"].startswith(GUESSED) else "pattern",
-        "log_root_message": _shortened(known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()),
+        "log_root_message": _shortened(
+            _unfinished(block) or known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()
+        ),
         "log_root_advice": _advice(known_texts.get("message") or row["text"]) or captures.get("advice"),
         "log_root_exception": known_texts.get("exception"),
         "log_root_frame": known_texts.get("frame"),
@@ -165,6 +167,14 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _unfinished(block: Mapping[str, Any]) -> str:
+    """Words for a traceback without the line of its exception, as in a log that was cut off; empty for others."""
+    if block.get("kind") not in _TRACEBACKS or block.get("exception") or block.get("message"):
+        return ""
+    place = f" at {block['frame']}" if block.get("frame") else ""
+    return f"a traceback{place}; the line of its exception is not in the log"
 
 
 def _of_the_message(row: Mapping[str, Any], lines: pl.DataFrame) -> dict[str, str]:

@@ -33,6 +33,7 @@ from loganalyst.thresholds import feature_limit
 LOSSES = ("val_loss", "val_loss_component")
 OF_LANGUAGE = ("fine-tuning", "pretraining", "preference")  # kinds of training that are often evaluated on several sets
 MIN_TREND_POINTS = 6
+MIN_HALF_POINTS = 4  # so that the middle and the end are different values
 # precision or recall, but not "average_precision" (area under the curve)
 _ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
 
@@ -51,6 +52,7 @@ FEATURES = (
     Feature("val_loss_drop_z", "float", "standard errors", "fall from the first tenth to the last third of the held-out loss, in standard errors", "val_loss"),
     Feature("val_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", "val_loss"),
     Feature("val_loss_drop_relative", "float", "share", "fall of the held-out loss relative to its first level", "val_loss"),
+    Feature("val_loss_half_drop_relative", "float", "share", "fall of the held-out loss over the second half of its points, relative to the level in the middle", "val_loss"),
     Feature("val_loss_alone", "bool", "", "no training loss is logged with it", "val_loss"),
     Feature("val_score_at_best", "bool", "", "a held-out score with at least four values is logged too; it gained and ended within half a percent of its best", "val_loss"),
     Feature("val_loss_trend", "float", "", "Kendall's tau of the second half of the held-out loss against time (-1 = each value is lower than all before)", "val_loss"),
@@ -158,6 +160,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_z": (since_z(curve.values, gap.best_index), best),
         "val_loss_drop_z": minus(whole_z(curve.values)),
         "val_loss_drop_relative": shape.total_relative_drop,
+        "val_loss_half_drop_relative": _half_drop(finite),
         "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
         "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
         "val_score_at_best": _ends_at_best(scores(context)),
@@ -172,6 +175,15 @@ def _losses(context: Context) -> Computed:
         **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
         **_broken(context.with_role(*LOSSES)),
     }
+
+
+def _half_drop(finite: NDArray[np.float64]) -> float | None:
+    """The fall from the middle fifth to the last fifth of the finite values; None with fewer than MIN_HALF_POINTS."""
+    n = finite.size
+    if n < MIN_HALF_POINTS:
+        return None
+    middle = float(np.median(finite[int(0.4 * n) : int(0.6 * n)]))
+    return ratio(middle - float(np.median(finite[int(0.8 * n) :])), abs(middle))
 
 
 def _fell_far(losses: Computed) -> bool:

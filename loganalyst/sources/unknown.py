@@ -58,7 +58,8 @@ def numbers(content: str) -> str:
         return ""
     usual = max(counts, key=counts.count)
     short = lines[0] if len(lines[0]) <= _SAMPLE else f"{lines[0][: _SAMPLE - 1]}…"
-    what = f"{len(lines):,} lines, most with {usual} numbers, such as `{short}`"
+    of = f"{len(lines):,} lines, most with {usual} number{'' if usual == 1 else 's'}" if len(lines) > 1 else "one line"
+    what = f"{of}, such as `{short}`" if len(lines) > 1 else f"{of}, `{short}`"
     return f"{what}: write one row a step, below a header line such as `step,loss`"
 
 

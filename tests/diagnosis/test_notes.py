@@ -70,7 +70,17 @@ def test_a_note_excuses_nothing_where_a_cause_is_likely():
     )
 
     assert (found.status, found.causes[0].id) == ("diagnosis_complete", "lr-too-low")
-    assert "preference-moved-little" in [note.id for note in found.notes]
+    assert "preference-moved-little" not in [note.id for note in found.notes]
+
+
+@pytest.mark.parametrize(("points", "shown"), [(8, True), (3, False)])
+def test_a_note_that_doubts_health_is_left_out_where_a_symptom_is_seen(tmp_path, points, shown):
+    """`unless_seen: any`. The symptom of an error in the log needs no loss."""
+    known = own(tmp_path, HOT.replace("  says:", "  unless_seen: any\n  says:", 1))
+    label = {"log_root_label": "none" if shown else "cuda_oom", "log_root_message": "out of memory"}
+    found = diagnose(known, Features({"gpu_util_mean": 95.0, "train_loss_points": points, **label}))
+
+    assert ("hot" in [note.id for note in found.notes], found.symptoms == ()) == (shown, shown)
 
 
 def test_an_unknown_symptom_in_excuses_is_reported(tmp_path):

@@ -55,3 +55,11 @@ def test_the_cause_that_ended_the_run_comes_first() -> None:
 def test_a_cause_without_a_change_has_none() -> None:
     """Nothing is made up."""
     assert quick_fixes([cause("a", "error", 0.8, ("nan",), None)], SYMPTOMS) == ()
+
+
+def test_a_cause_that_is_only_possible_comes_last() -> None:
+    """Whoever stopped a run by hand need not change its learning rate first."""
+    possible = replace(cause("rate", "error", 0.5, ("nan", "spikes")), verdict="possible")
+    sure = cause("stopped", "info", 0.96, ("nan",))
+
+    assert [f.cause for f in quick_fixes([possible, sure], SYMPTOMS)] == ["stopped", "rate"]

@@ -122,3 +122,28 @@ def test_unknown_value_leaves_the_text_out() -> None:
 def test_awkward_values_are_shown(value: FeatureValue, expected: str) -> None:
     """Infinity, zero and long texts."""
     assert expected == show(value)
+
+
+def test_seconds_are_a_time_span() -> None:
+    """Only of features in seconds."""
+    declared = {"pause": Feature("pause", "float", "s", "", ""), "share": Feature("share", "float", "share", "", "")}
+
+    assert template("{pause:duration} passed", declared).render({"pause": 231186.0}) == "2 d 16 h passed"
+    with pytest.raises(RuleError, match="format 'duration' does not fit share"):
+        template("{share:duration}", declared)
+
+
+def test_a_fall_of_many_times_the_first_level_is_no_percentage() -> None:
+    """A loss may begin near 0 and become negative."""
+    declared = {"drop": Feature("drop", "float", "share", "", "")}
+
+    assert template("loss {drop:fell}", declared).render({"drop": 600.078}) == "loss fell by 600 times its first level"
+    assert template("loss {drop:fell}", declared).render({"drop": 1.4}) == "loss fell by 140 %"
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.9997, "99.9 %"), (0.996, "99.6 %"), (0.994, "99 %"), (1.0, "100 %"), (-0.9997, "-99.9 %")]
+)
+def test_a_part_is_not_called_the_whole(share: float, said: str) -> None:
+    """A loss that fell by 99.97 % is not 0."""
+    assert show(share, ".0%") == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loganalyst.features.progress import printed_plan
+from loganalyst.features.progress import differs, printed_plan
 from loganalyst.model import Run, table
 
 
@@ -63,3 +63,16 @@ def test_steps_announced_on_a_line_of_their_own(last: int, steps: list[str], pla
 def test_a_silent_log_has_no_plan() -> None:
     """Nor has a log without sessions."""
     assert printed_plan(Run(), 5) is None
+
+
+@pytest.mark.parametrize(("last", "printed", "other"), [(19, 3252, True), (19, 20, False), (19, 19, False)])
+def test_a_printed_step_that_the_curves_do_not_have(last: int, printed: int, other: bool) -> None:
+    """Steps may count from 0 or from 1."""
+    captures = said(step=printed, steps=3252)
+    lines = table("lines", {"session": 0, "file": "a", "line": [9], "pattern": "last-step", "captures": captures})
+
+    assert differs(Run(lines=lines, sessions=table("sessions", {"session": [0]})), last) is other
+
+
+def test_a_log_without_a_printed_step_differs_in_nothing() -> None:
+    assert differs(Run(), 19) is False

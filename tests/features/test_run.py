@@ -182,3 +182,14 @@ def test_the_length_of_an_evaluation_is_no_plan(
     features_of: FeaturesOf, settings: dict[str, float], planned: float | None
 ) -> None:
     assert features_of({"loss": [2.0, 1.0]}, settings).values["run_planned_steps"] == planned
+
+
+@pytest.mark.parametrize(("bar", "rows"), [("3252/3252", True), ("20/20", False)])
+def test_rows_without_a_step_are_counted(tmp_path: Path, bar: str, rows: bool) -> None:
+    """A bar shows how many steps there were."""
+    log = tmp_path / "train.log"
+    printed = "".join(f"{{'loss': '{2 - i / 20}', 'epoch': '{1 + i / 20}'}}\n" for i in range(20))
+    log.write_text(f"100%|██████████| {bar} [2:04:36<00:00,  2.30s/it]\n{printed}")
+    (found,) = diagnose_paths([log])
+
+    assert (found.features.values["run_steps_are_rows"], found.features.values["run_last_step"]) == (rows, 19)

@@ -8,7 +8,7 @@ import pytest
 from loganalyst.curves import roles
 from loganalyst.curves.effective import curves
 from loganalyst.features.summary import summarise
-from loganalyst.model import Run, table
+from loganalyst.model import Run, TrainingKind, table
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -106,3 +106,14 @@ def test_a_score_that_weighs_both_sides_comes_before_precision_and_recall():
         "metrics/recall(B)",
     ]
     assert found["checkpoint"]["nearest"] == "b.pt"
+
+
+def test_trees_have_no_schedule_and_no_gradients_of_weights():
+    """Nobody can log them."""
+    points = logged("valid_loss", [1 / (i + 1) for i in range(40)])
+    run = Run(points=points)
+    found = curves(run, roles.assign(points["metric"].unique(maintain_order=True)))
+    boosting = TrainingKind("boosting", 0.9, ())
+
+    assert {"learning_rate", "grad_norm"} <= set(summarise(run, found)["not_logged"])
+    assert set(summarise(run, found, boosting)["not_logged"]) == {"train_loss"}

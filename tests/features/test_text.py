@@ -270,3 +270,15 @@ def test_labelled_corpus() -> None:
     assert all(j.right for j in judged if j.healthy)
     assert np.mean([j.right for j in judged if not j.healthy]) >= 0.9
     assert np.mean([j.near(2) for j in judged if j.truth["root_line"]]) >= 0.9
+
+
+def test_a_traceback_that_was_cut_off(tmp_path: Path) -> None:
+    """Its first line says nothing; its last own frame does."""
+    head = 'Traceback (most recent call last):\n  File "/home/me/train.py", line 31, in step\n    out = model(x)\n'
+    whole = values(tmp_path, STEPS + head + "ValueError: bad\n").values
+    cut = values(tmp_path, STEPS + head, "slurm-8.out").values
+
+    assert whole["log_root_message"] == "bad"
+    assert cut["log_root_message"] == (
+        "a traceback at /home/me/train.py:31 in step; the line of its exception is not in the log"
+    )

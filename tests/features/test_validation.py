@@ -147,3 +147,14 @@ def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Conte
         "train_accuracy_last": None,
         "accuracy_errors_left": None,
     }
+
+
+def test_the_second_half_of_the_held_out_loss(features_of: FeaturesOf) -> None:
+    """The fall from the middle fifth to the last fifth; three values have no halves."""
+    flat = features_of({"loss": DECAY, "val_loss": [9.6, 7.1, 6.0, 5.0, 4.5, 4.5, 4.5, 4.5, 4.5, 4.5]}).values
+    falls = features_of({"loss": DECAY, "val_loss": [10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]}).values
+    few = features_of({"loss": DECAY, "val_loss": [3.0, 2.0, 1.0]}).values
+
+    assert flat["val_loss_half_drop_relative"] == 0.0
+    assert falls["val_loss_half_drop_relative"] == pytest.approx((5.5 - 1.5) / 5.5)
+    assert few["val_loss_half_drop_relative"] is None

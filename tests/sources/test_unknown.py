@@ -67,3 +67,14 @@ def test_a_log_with_dates_is_no_text_of_numbers() -> None:
 
     assert unknown.numbers(line * 9) == ""
     assert unknown.numbers("[1, 2.5]\n[2, 2.25]\n").startswith("2 lines, most with 2 numbers, such as `[1, 2.5]`")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("max_steps: 100\n", "one line, `max_steps: 100`"),
+        ("0.5\n0.25\n", "2 lines, most with 1 number, such as `0.5`"),
+    ],
+)
+def test_one_line_and_one_number_are_singular(text, said):
+    assert unknown.numbers(text).split(": write")[0] == said

@@ -139,7 +139,7 @@ def printed(lines: "Iterable[Text]", *, width: int, colour: bool, ascii_only: bo
     for line in lines:
         line.rstrip()
     out = _coloured(lines, width) if colour else "".join(f"{line.plain}\n" for line in lines)
-    return out.replace(" · ", "; ").translate(ASCII) if ascii_only else out
+    return out.replace(" · ", "; ").replace(" ·\n", ";\n").translate(ASCII) if ascii_only else out
 
 
 def _coloured(lines: "Iterable[Text]", width: int) -> str:

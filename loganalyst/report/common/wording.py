@@ -5,6 +5,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from loganalyst.model.timespan import duration
+
 __all__ = ["clean", "count", "duration", "number", "percent", "shortlist", "size", "span", "step"]
 
 # Unicode categories: controls, bidi and joiner marks, surrogates, private and unassigned characters
@@ -52,20 +54,6 @@ def percent(share: float) -> str:
     if share < 1 and rounded == 100:
         return "over 99 %"
     return "under 1 %" if share > 0 and rounded == 0 else f"{rounded} %"
-
-
-def duration(seconds: float | None) -> str:
-    """The two largest units of a time span: `3 h 12 min`."""
-    if seconds is None or not math.isfinite(seconds):
-        return "not known"
-    if seconds < 60:
-        return f"{seconds:.0f} s" if seconds >= 1 else "under 1 s"
-    whole = round(seconds)
-    for unit, name, smaller, small_name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
-        if whole >= unit:
-            rest = whole % unit // smaller
-            return f"{whole // unit} {name}" + (f" {rest} {small_name}" if rest else "")
-    return f"{whole} s"
 
 
 def size(bytes_: int) -> str:

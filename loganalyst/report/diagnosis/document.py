@@ -33,7 +33,16 @@ from loganalyst.report.diagnosis.overview import advice, gaps, keep, restart
 from loganalyst.report.diagnosis.processrows import process_rows
 from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.remedies import scripts
-from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
+from loganalyst.report.diagnosis.ruledout import (
+    JOB_LOG,
+    Excluded,
+    grouped,
+    joined,
+    not_logged,
+    to_log,
+    unnamed_metric,
+    words,
+)
 from loganalyst.report.diagnosis.runnumbers import best, facts
 from loganalyst.report.diagnosis.setup import setup, training
 from loganalyst.report.diagnosis.watchlist import watch
@@ -235,16 +244,26 @@ def _headline(d: Diagnosis) -> str:
     if last is not None:
         of = int(planned) if isinstance(planned, (int, float)) and planned >= last else None
         text = ENDS.get(end, text)
-        text += f" at step {step(last)}" + (f" of {step(of)}" if of else _epochs(d, end))
+        text += _where(d, last) + (f" of {step(of)}" if of else _epochs(d, end))
+    elif d.run.status == "finished":
+        text += "; no step was logged"
     elif d.run.status != "unknown":
         text += " before a step was logged"
     else:
         text = "NO STEP LOGGED"
     seconds = d.summary.get("duration_s")
-    text += f" after {duration(seconds)}" if seconds else ""
+    text += f" after {duration(seconds)}" if seconds and seconds >= 1 else ""
     text += ", nothing shows why" if end == "stopped_early_unexplained" and not d.causes else ""
     otherwise = d.features.values.get("run_status_otherwise")
     return text + (f" (though {clean(otherwise, 120)})" if otherwise else "")
+
+
+def _where(d: Diagnosis, last: int) -> str:
+    """` at step 24,650`; where the log has no such steps, how much of it there is."""
+    if d.features.values.get("run_steps_are_rows"):
+        return f" after {count(last + 1, 'logged row')}"
+    begins_late = d.features.values.get("train_loss_begins_late") and d.run.points["step"].min() in (0, 1)
+    return f" at step {step(last)}" + (" of the logged part" if begins_late else "")
 
 
 def _epochs(d: Diagnosis, end: str) -> str:
@@ -274,7 +293,12 @@ def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
         return "Nothing could be read here", "unsure"
     if d.status == "insufficient_data":
         read = f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}"
-        return f"Not enough was logged to judge this run: {read}", "unsure"
+        what = (
+            "No metric is known as a loss, score or reward"
+            if unnamed_metric(d)
+            else "Not enough was logged to judge this run"
+        )
+        return f"{what}: {read}", "unsure"
     return "Something went wrong, but the logs do not show why", "unsure"
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from loganalyst.model import Diagnosis, RuledOut
 from loganalyst.report.common.wording import clean, count
 
-__all__ = ["JOB_LOG", "Excluded", "grouped", "joined", "not_logged", "to_log", "words"]
+__all__ = ["JOB_LOG", "Excluded", "grouped", "joined", "not_logged", "to_log", "unnamed_metric", "words"]
 
 WORDS = {"val": "validation", "grad": "gradient", "recon": "reconstruction"}  # in role names
 UNJUDGED = " cannot be judged"
+NAME_IT = 'if one is, say so in loganalyst.yaml, such as `roles: {{"{}": train_loss}}`'
 JOB_LOG = "the job log"  # as features name what they need
 # A role inside a sentence: `val_loss`, `grad_norm`
 _ROLE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
@@ -49,7 +50,20 @@ def to_log(d: Diagnosis) -> tuple[str, ...]:
     """What to log next time: what would decide, what the causes miss, then the missing roles."""
     deciding = [words(decider.what) for decider in d.decide if decider.kind == "log"]
     missing = [words(m) for c in d.causes for m in c.missing]
-    return tuple(dict.fromkeys([*deciding, *missing, *map(words, d.summary.get("not_logged", {}))]))
+    return tuple(dict.fromkeys([*deciding, *missing, *map(words, _costs(d))]))
+
+
+def unnamed_metric(d: Diagnosis) -> str:
+    """The first metric of a run in which no metric is known as a loss, score or reward; empty for other runs."""
+    if d.summary.get("metrics") or "train_loss" not in d.summary.get("not_logged", {}):
+        return ""
+    return next((m.name for m in d.metrics if m.role == "other" and m.points > 1), "")
+
+
+def _costs(d: Diagnosis) -> dict[str, str]:
+    """The roles that are not logged, and what each costs; a loss may be among the metrics of unknown role."""
+    unknown = {"train_loss", "val_loss"} if unnamed_metric(d) else set[str]()
+    return {role: cost for role, cost in d.summary.get("not_logged", {}).items() if role not in unknown}
 
 
 def words(text: str, limit: int = 400) -> str:
@@ -59,8 +73,12 @@ def words(text: str, limit: int = 400) -> str:
 
 def not_logged(d: Diagnosis) -> tuple[str, ...]:
     """What is not logged, and what cannot be judged without it. One sentence for consequences of the same kind."""
-    costs = {words(role): clean(cost) for role, cost in d.summary.get("not_logged", {}).items()}
-    sentences = [f"{role} is not logged: {cost}" for role, cost in costs.items() if not cost.endswith(UNJUDGED)]
+    costs = {words(role): clean(cost) for role, cost in _costs(d).items()}
+    unnamed = unnamed_metric(d)
+    sentences = (
+        [f"no metric is known as a loss, score or reward: {NAME_IT.format(clean(unnamed, 40))}"] if unnamed else []
+    )
+    sentences += [f"{role} is not logged: {cost}" for role, cost in costs.items() if not cost.endswith(UNJUDGED)]
     short = {role: cost.removesuffix(UNJUDGED) for role, cost in costs.items() if cost.endswith(UNJUDGED)}
     if short:
         verb = "is" if len(short) == 1 else "are"

@@ -37,3 +37,10 @@ def test_ascii_replaces_signs():
     line = text("✓ a → b · ≥ 3 …")
 
     assert printed([line], width=40, colour=False, ascii_only=True) == "+ a -> b; >= 3 ...\n"
+
+
+def test_a_separator_at_the_end_of_a_line_is_kept_in_ascii():
+    """Without it, two texts would read as one."""
+    lines = [text("a · b · "), text("c")]
+
+    assert printed(lines, width=40, colour=False, ascii_only=True) == "a; b;\nc\n"

@@ -283,3 +283,25 @@ def test_the_timeline_has_steps_and_times_and_no_empty_heads(failed):
         ("step 3", "loss spiked"),
         ("09:30:05", "ValueError: x"),
     ]
+
+
+def test_the_headline_names_a_step_only_where_there_is_one(healthy, crashed, too_little):
+    """A finished job without steps did not stop before them; rows of a log are not steps."""
+    rows = replace(healthy.features, values={**healthy.features.values, "run_steps_are_rows": True})
+    quick = replace(crashed, run=replace(crashed.run, status="finished"))
+    late = replace(too_little.features, values={**too_little.features.values, "train_loss_begins_late": True})
+
+    assert document(replace(healthy, features=rows)).headline == "FINISHED after 4,991 logged rows"
+    assert document(quick).headline.startswith("FINISHED; no step was logged")
+    assert document(replace(too_little, features=late)).headline == "LAST SEEN at step 3 of the logged part"
+    assert document(replace(crashed, summary={**crashed.summary, "duration_s": 0.4})).headline == (
+        "FAILED before a step was logged"
+    )
+
+
+def test_a_run_without_a_known_metric_is_not_said_to_be_short(too_little):
+    """160 points of 8 metrics are enough, if one could tell which is the loss."""
+    metrics = (model.Metric("Sigmoid1", "other", "no role fits the name", 20, 0),)
+    unnamed = replace(too_little, metrics=metrics, summary={"not_logged": {"train_loss": "x"}, "metrics": []})
+
+    assert document(unnamed).verdict == "No metric is known as a loss, score or reward: 3 points of 1 metric"

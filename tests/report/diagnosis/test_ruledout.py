@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from loganalyst.model import RuledOut
-from loganalyst.report.diagnosis.ruledout import Excluded, grouped, joined, not_logged, words
+from loganalyst.model import Metric, RuledOut
+from loganalyst.report.diagnosis.ruledout import Excluded, grouped, joined, not_logged, to_log, unnamed_metric, words
 
 
 def test_rivals_come_first_then_the_most_common_reason():
@@ -37,3 +37,22 @@ def test_names_are_joined():
     """Roles inside a text become words; other words stay."""
     assert joined(["a", "b", "c"]) == "a, b and c"
     assert words("log recon_loss of each A_b") == "log reconstruction loss of each A_b"
+
+
+def test_metrics_of_unknown_role_are_not_called_missing(healthy):
+    """One of them may be the loss; nobody can tell by the names."""
+    missing = {"train_loss": "nothing can be judged", "val_loss": "overfitting cannot be judged"}
+    unnamed = replace(
+        healthy,
+        summary={"not_logged": missing, "metrics": []},
+        metrics=(Metric("Sigmoid1", "other", "no role fits the name", 20, 0),),
+        unknown=(),
+    )
+
+    assert unnamed_metric(unnamed) == "Sigmoid1"
+    assert to_log(unnamed) == ()
+    assert not_logged(unnamed) == (
+        "no metric is known as a loss, score or reward: "
+        'if one is, say so in loganalyst.yaml, such as `roles: {"Sigmoid1": train_loss}`',
+    )
+    assert unnamed_metric(replace(unnamed, metrics=())) == ""
