@@ -166,7 +166,7 @@ def test_an_unreadable_and_a_healthy_run_have_a_repr(tmp_path: Path) -> None:
     assert few.status in repr(few)
     assert few._repr_html_()
     healthy = la.diagnose(ROOT / "fixtures/runs/healthy-classifier")
-    assert "healthy, 96 % sure" in repr(healthy)
+    assert "healthy, 95 % sure" in repr(healthy)
 
 
 def test_a_figure_shows_itself_and_leaves_pyplot_alone() -> None:
