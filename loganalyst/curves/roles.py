@@ -117,7 +117,7 @@ def _pattern(role: Role, entry: Entry, words: Mapping[str, frozenset[str]]) -> _
         "|".join(entry.any),
         "|".join(entry.none),
         frozenset().union(*(words[w] for w in entry.only)) if entry.only else None,
-        words[entry.without] if entry.without else frozenset(),
+        frozenset().union(*(words[w] for w in entry.without)),
         words[entry.held_out] if entry.held_out else None,
     )
 

@@ -60,6 +60,11 @@ class Judged:
         return self.verdict == "likely" or (self.supported and self.confidence >= verdict_limit("listed"))
 
     @property
+    def contradicted(self) -> bool:
+        """Whether an item of evidence is clearly against it."""
+        return min(self.counted, default=0.0) <= -verdict_limit("contradicts")
+
+    @property
     def direct(self) -> bool:
         """Whether direct evidence supports it."""
         return self.scale != "circumstantial"

@@ -28,9 +28,12 @@ def between(judged: Judged, every: Mapping[str, Judged], answers: Answers, catal
 def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
     """What distinguishes the leading causes of the observed symptoms if none of them is possible."""
     rivals = [j for j in every.values() if _open(j, answers) and j.seen]
-    leading = _leading(rivals, MAX_RIVALS + 1)
-    experiments = (_experiment(judged, answers) for judged in leading)
-    return _logged(leading, answers, catalogue) + next(filter(None, experiments), ())
+    applying = [j for j in rivals if answers.applies[j.rule.id]] or rivals
+    leading = _leading([j for j in applying if not _against(j)] or applying, MAX_RIVALS + 1)
+    experiment = next(filter(None, (_experiment(judged, answers) for judged in leading)), ())
+    logged = _logged(leading, answers, catalogue)
+    several = tuple(decider for decider in logged if len(decider.separates) > 1)  # one that moves a single cause decides little
+    return (several if several or experiment else logged) + experiment
 
 
 def alone(judged: Judged, answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
@@ -61,7 +64,7 @@ def missing(judged: Judged, answers: Answers, declared: Mapping[str, Feature]) -
 
 def _rivals(judged: Judged, every: Mapping[str, Judged], answers: Answers) -> list[Judged]:
     others = [j for j in every.values() if j.rule.id != judged.rule.id and _open(j, answers) and not linked(j, judged)]
-    return _leading([j for j in others if set(j.seen) & set(judged.seen)], MAX_RIVALS)
+    return _leading([j for j in others if set(j.seen) & set(judged.seen) and not _against(j)], MAX_RIVALS)
 
 
 def _open(judged: Judged, answers: Answers) -> bool:
@@ -69,6 +72,11 @@ def _open(judged: Judged, answers: Answers) -> bool:
     if judged.rule.label == "healthy" and answers.applies[judged.rule.id] is None:
         return False
     return judged.verdict != "not_applicable" and judged.under is None
+
+
+def _against(judged: Judged) -> bool:
+    """Whether the evidence is against it: what is ruled out needs no measurement."""
+    return judged.verdict == "unlikely" and judged.contradicted
 
 
 def _leading(rivals: Sequence[Judged], count: int) -> list[Judged]:

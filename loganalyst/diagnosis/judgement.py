@@ -168,7 +168,7 @@ def _excluded(judged: Judged) -> bool:
     """Whether it cannot be the cause: it does not apply, or its symptom was seen and the evidence is against it."""
     if judged.verdict == "not_applicable":
         return True
-    against = judged.supported or min(judged.counted, default=0.0) < 0
+    against = judged.supported or judged.contradicted
     return bool(judged.seen) and judged.verdict != "unknown" and against
 
 

@@ -5,11 +5,11 @@ import numpy as np
 from loganalyst.features.context import Computed, Context, minus, tau, witness_at
 from loganalyst.features.validation import scores, share
 from loganalyst.model import Curve, Feature
-from loganalyst.signals.standarderror import since_z, whole_z
+from loganalyst.signals.standarderror import change_z, since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
-    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss, reconstruction term or training accuracy got better by more than three standard errors from the first tenth to the last third (NULL: none has six values)", "a loss, score or reward"),
+    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss, reconstruction term or training accuracy got better by more than three standard errors from the first tenth to the last third, or for a loss from its first three values (NULL: none has six values)", "a loss, score or reward"),
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
     Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
@@ -27,7 +27,8 @@ LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss")
 def compute(context: Context) -> Computed:
     """All of FEATURES; only that none is known where no objective is logged."""
     good = [*context.with_role("reward", "success_rate"), *scores(context)]
-    curves = [*good, *context.with_role(*LOSSES, "train_accuracy")]
+    terms = () if context.with_role("train_loss") else context.with_role("loss_component")
+    curves = [*good, *context.with_role(*LOSSES, "train_accuracy"), *terms]
     if not curves:
         return {"objective_known": False, "objective_steady": False}
     out: Computed = {
@@ -49,9 +50,14 @@ def compute(context: Context) -> Computed:
 
 
 def _improvement(curve: Curve) -> float | None:
-    """The change for the better in standard errors."""
+    """The change for the better in standard errors. A loss may have fallen within its first tenth and risen again, so
+    the first values count too.
+    """
     z = whole_z(curve.values)
-    return z if curve.role.worse == "down" else minus(z)
+    if z is None or curve.role.worse == "down":
+        return z
+    from_first = change_z(curve.values, (0.0, 0.0), (2 / 3, 1.0))
+    return minus(z if from_first is None else min(z, from_first))
 
 
 def _steady(curve: Curve) -> bool:

@@ -79,7 +79,7 @@ evidence:
     kind: circumstantial
     group: lr
     ask: lr_peak >= 0.01
-    weight: {if_true: 1.0, if_false: -0.4}
+    weight: {if_true: 1.0, if_false: -0.5}
     says: "a rate of {lr_peak:.2g} is large"
   - id: no-clipping
     kind: circumstantial

@@ -69,7 +69,7 @@ def test_a_symptom_without_a_possible_cause_names_what_decides(catalogue: Catalo
     found = diagnose(catalogue, Features({**NAN, "run_kind": "training", "train_loss_divergence_count": 0}))
 
     assert found.status == "cause_unknown"
-    assert [d.kind for d in found.decide] == ["log", "log", "experiment"]
+    assert [d.kind for d in found.decide] == ["log", "experiment"]  # a cause that is ruled out asks for nothing
 
 
 def test_an_unsure_healthy_names_what_to_log(catalogue: Catalogue) -> None:

@@ -76,6 +76,15 @@ def test_a_rival_with_the_evidence_against_it_is_ruled_out(catalogue: Catalogue)
     assert (good.alternatives, good.ruled_out) == ((), ())
 
 
+def test_weak_evidence_against_a_rival_rules_nothing_out(catalogue: Catalogue) -> None:
+    """It is not supported, with the weak evidence as the reason."""
+    row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "config_clip": 0.5}
+    found = diagnose(catalogue, Features(row))
+
+    assert found.ruled_out == ()
+    assert [(r.id, r.why) for r in found.not_supported] == [("lr-too-high", "clipping at 0.5 is on")]
+
+
 @pytest.mark.parametrize(("prior", "listed"), [(0.12, True), (0.03, False)])
 def test_a_supported_rival_is_an_alternative_from_one_in_twenty_on(
     catalogue: Catalogue, prior: float, listed: bool

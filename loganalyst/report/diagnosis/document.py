@@ -68,6 +68,9 @@ STATES = {
 }
 TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # the names of their files mean nothing to people
 BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
+CONFIG = "config"  # as features name what they need
+FILES = (JOB_LOG, CONFIG, "SLURM accounting", "checkpoints", "inspected checkpoints", "two checkpoints", "a profile", "stacks",
+         "flight-recorder dumps", "logs with", "the job logs", "the optimiser's")  # needs that are files: given, not logged  # fmt: skip
 MAX_STARTS = 50
 # What to draw after the curves that a cause names, in this order
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
@@ -205,14 +208,14 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
             Row(_when(e), clean(e.text) + _order(e)) for e in d.timeline if not e.text.endswith(TRACEBACK_HEAD)
         ),
         less_likely=tuple(map(_alternative, d.alternatives)),
-        perhaps=tuple(map(_perhaps, d.rivals)),
+        perhaps=tuple(_perhaps(rival, d) for rival in d.rivals),
         ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
         not_supported=grouped(d.not_supported),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
         not_judged=grouped(replace(rule, rival=False) for rule in d.unknown),  # one group for each need
         not_logged=not_logged(d),
         to_log=to_log(d),
-        decide=tuple(map(_decider, d.decide)),
+        decide=tuple(_decider(decider, d) for decider in d.decide),
         scripts=tuple(scripts(d)),
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=best(d),
@@ -252,7 +255,8 @@ def _headline(d: Diagnosis) -> str:
     else:
         text = "NO STEP LOGGED"
     seconds = d.summary.get("duration_s")
-    text += f" after {duration(seconds)}" if seconds and seconds >= 1 else ""
+    joined_by = " and" if " after " in text else " after"  # "after 30 logged rows and 4 min"
+    text += f"{joined_by} {duration(seconds)}" if seconds and seconds >= 1 else ""
     text += ", nothing shows why" if end == "stopped_early_unexplained" and not d.causes else ""
     otherwise = d.features.values.get("run_status_otherwise")
     return text + (f" (though {clean(otherwise, 120)})" if otherwise else "")
@@ -339,7 +343,7 @@ def _cause(cause: Cause, d: Diagnosis, *, lead: bool) -> CauseText:
         prevention=clean(cause.prevention, 1000),
         references=tuple(clean(r) for r in cause.references),
         consequences=tuple(clean(c) for c in cause.consequences),
-        decide=tuple(_decider(decider, cause) for decider in cause.decide),
+        decide=tuple(_decider(decider, d, cause) for decider in cause.decide),
         origin=trust.foreign(cause.origin),
         limited=clean("; ".join(cause.limits), 400),
     )
@@ -351,18 +355,21 @@ def _not_ours(origin: str) -> str:
     return f" (not ours: {file})" if file else ""
 
 
-def _decider(decider: Decider, cause: Cause | None = None) -> str:
+def _decider(decider: Decider, d: Diagnosis, cause: Cause | None = None) -> str:
     """What to do to settle the question: log or give what is missing, or make a change.
 
-    A cause already shows its change.
+    A cause already shows its change. A metric that has too few values is to be logged more often.
     """
     if decider.kind == "experiment":
         change = "make the change: if the check holds, this is the cause"
         return change if cause else f"try: {clean(decider.what)}; then {clean(decider.check)}"
     what = clean(decider.what)
-    others = [clean(title, 120) for title in decider.separates if cause is None or title != cause.issue][:2]
-    distinguishes = f" (distinguishes {'it from ' if cause else ''}{joined(others)})" if others else ""
-    return (f"give {what}" if what.startswith(JOB_LOG) else f"log {words(what)}") + distinguishes
+    others = [f'"{clean(title, 120)}"' for title in decider.separates if cause is None or title != cause.issue][:2]
+    distinguishes = f" (distinguishes {'it from ' if cause else ''}{joined(others)})" if others[0 if cause else 1 :] else ""
+    if what.startswith(FILES):
+        return f"give {'the config of the run' if what == CONFIG else what}{distinguishes}"
+    often = " more often" if any(m.role == what for m in d.metrics) else ""
+    return f"log {words(what)}{often}{distinguishes}"
 
 
 def _gain(fix: QuickFix) -> str:
@@ -480,9 +487,9 @@ def _reported(item: Mapping[str, Any]) -> Row:
     return Row(clean(item["text"]), clean(item["answer"]))
 
 
-def _perhaps(rival: Rival) -> Row:
+def _perhaps(rival: Rival, d: Diagnosis) -> Row:
     """A cause that a doubted healthy run may have, and what would decide."""
-    return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(map(_decider, rival.decide)))
+    return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(_decider(decider, d) for decider in rival.decide))
 
 
 def _alternative(other: Alternative) -> Row:

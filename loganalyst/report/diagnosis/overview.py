@@ -46,7 +46,7 @@ def checkpoints(d: Diagnosis) -> Iterator[str]:
     last, best = d.summary.get("last_step"), _best(d)
     if found is None:
         if d.run.path.is_dir() and last is not None:
-            yield f"none found in the run's folder{best}: the run cannot be resumed"
+            yield f"none found in the run's folder{best}"
         return
     at = f", the last at step {step(found['last_step'])}" if found["last_step"] is not None else ""
     yield count(d.run.checkpoints.height, "file") + at

@@ -9,10 +9,11 @@ from loganalyst.report.diagnosis.overview import checkpoints, coverage, pace
 
 
 def best(d: Diagnosis) -> tuple[str, ...]:
-    """The best value of each headline metric, validation metrics first."""
+    """The best value of each headline metric, validation metrics first. A single value is not called the best."""
     held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
     return tuple(
-        f"best {clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}" for m in held_out_first
+        f"{'best ' if m['points'] > 1 else ''}{clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}"
+        for m in held_out_first
     )
 
 
@@ -33,7 +34,9 @@ def facts(d: Diagnosis) -> Iterable[Row]:
     yield Row("Read", f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}")
     for m in d.summary.get("metrics", ()):
         ends = f"{number(m['first'])} → {number(m['last'])} at step {step(m['last_step'])}"
-        yield Row(clean(m["metric"], 80), f"{ends}; best {number(m['best'])} at step {step(m['best_step'])}")
+        course = f"{ends}; best {number(m['best'])} at step {step(m['best_step'])}"
+        once = f"{number(m['last'])} at step {step(m['last_step'])}, its only value"
+        yield Row(clean(m["metric"], 80), course if m["points"] > 1 else once)
     yield from (Row("Checkpoints", text) for text in checkpoints(d))
     if judged := coverage(d):
         yield Row("Coverage", judged)

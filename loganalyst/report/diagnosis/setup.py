@@ -21,6 +21,7 @@ WEIGHT = re.compile(
     r"(?:weight|coef\w*|lambda|scale)$|^lambda_\w+$|^w_\w+$"
 )
 MAX_TERMS, MAX_NAME = 8, 80
+MIN_PROBABLE = 0.5  # a kind of training below it is less likely than all others together
 _BETAS = {"betas", "adam_betas"}
 KINDS = {"warmup_constant": "constant after a warm-up", "one_cycle": "one cycle", "inverse_sqrt": "inverse square root"}
 
@@ -45,12 +46,15 @@ def setup(d: Diagnosis) -> Iterator[Row]:
 
 
 def training(d: Diagnosis) -> str:
-    """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`; empty if not known."""
+    """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`; `perhaps` below one
+    half. Empty if not known.
+    """
     kind = d.training_kind
     if kind is None:
         return f"with {d.trainer}" if d.trainer else ""
     by = ", ".join(dict.fromkeys([*filter(None, [d.trainer]), *kind.witnesses]))
-    return f"{'' if kind.sure else 'probably '}{kind.meaning} ({by}), {percent(kind.probability)}"
+    hedge = "" if kind.sure else "probably " if kind.probability >= MIN_PROBABLE else "perhaps "
+    return f"{hedge}{kind.meaning} ({by}), {percent(kind.probability)}"
 
 
 def _settings(config: pl.DataFrame) -> dict[str, str]:

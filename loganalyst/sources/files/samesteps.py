@@ -17,7 +17,7 @@ from loganalyst.sources.filetables import Facts, Part
 from loganalyst.sources.text.lines import owners
 
 # metrics of event files are named after folders; other formats name their content
-FORMATS = ("csv", "json", "text", "numbercolumns", "numberlists", "numpy")
+FORMATS = ("csv", "json", "text", "listcells", "numbercolumns", "numberlists", "numpy")
 HEAD_ROWS = 1 << 15  # of a file, that are compared: files written in parallel differ from the beginning
 MIN_SHARED_STEPS = 3  # before two files are compared
 

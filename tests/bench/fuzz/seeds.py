@@ -378,6 +378,13 @@ def number_lists() -> list[Seed]:
     ]
 
 
+def list_cells() -> list[Seed]:
+    """A frame of lists, as pandas writes it."""
+    curves = {model: [numbers(s)["train/loss"] for s in range(n)] for model, n in (("BOW", 40), ("LSTM", 20))}
+    rows = "".join(f'{model},"{curve}",0.5\n' for model, curve in curves.items())
+    return [Seed("losses.csv", f"Model,Loss,F1\n{rows}".encode())]
+
+
 def numpy_arrays() -> list[Seed]:
     """Numpy's `save` of a curve and of rows, `savez` and `savez_compressed` of several."""
     import numpy as np
@@ -592,6 +599,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "mlflowdb": mlflowdb,
     "trackio": trackio,
     "numberlists": number_lists,
+    "listcells": list_cells,
     "numpy": numpy_arrays,
     "jsoncurves": json_curves,
     "sacred": sacred,
