@@ -12,6 +12,7 @@ from loganalyst.curves.roles import MEASURE_WORDS, measure, normalise
 from loganalyst.model import Curve
 
 LOSSES = ("train_loss", "val_loss", "loss_component", "val_loss_component")
+TRAINING_LOSSES = ("train_loss", "loss_component")
 TIMES = ("step_time", "data_time")
 ACCURACY_OF = {"train_loss": "train_accuracy", "val_loss": "val_accuracy"}
 NEVER_NEGATIVE = MEASURE_WORDS - {"nll"}  # a density above 1 makes a negative log-likelihood
@@ -20,6 +21,7 @@ MAX_OUTSIDE = 0.1  # share of values outside the range that glitches of a log ma
 MIN_PER_CENT = 10.0  # last value from which a rising metric between 0 and 100 is no loss
 MIN_COUNT = 2.0  # median of whole numbers from which they are counts; 0 and 1 may be rounded losses
 MIN_COUNTS = 3  # different whole numbers that make a count
+MIN_PLACEHOLDERS = 5  # values that are all 0
 MIN_CLOCK_POINTS = 10  # so many growing times in a row are no chance
 MIN_RUNNING_SHARE = 0.95  # of the rows that a clock must grow at; it begins anew at a restart
 ROUNDING = 1e-6  # share of a limit by which a value may exceed it
@@ -37,7 +39,7 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
         for metric, (role, why) in changed.items()
         if why
     }
-    corrected = (_negative_measures, _rising_splits, _running_clocks)
+    corrected = (_negative_measures, _rising_splits, _running_clocks, _placeholders)
     return contradicted | {metric: to for changed in corrected for metric, to in changed(found, claims)}
 
 
@@ -57,6 +59,18 @@ def _rising_splits(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str
     for curve in shares if len(shares) == len(named_after) else ():
         role = ACCURACY_OF[claims[curve.metric].role.name]
         yield curve.metric, claim(role, f"{claims[curve.metric].why}, but it rises", role_file().certainty.doubted)
+
+
+def _placeholders(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Training losses that are 0 at every step although the weights move, as a held-out loss with ever new values
+    shows: the program logs 0 in the place of the loss.
+    """
+    losses = [c for c in found if claims[c.metric].role.name in TRAINING_LOSSES and c.values.size >= MIN_PLACEHOLDERS]
+    held_out = [_sampled(c) for c in found if claims[c.metric].role.name == "val_loss"]
+    moving = any(values.size and np.unique(values).size > values.size / 2 for values in held_out)
+    for curve in (c for c in losses if moving and not c.values.any()):
+        why = f"{claims[curve.metric].why}, but it is always 0 while the held-out loss moves"
+        yield curve.metric, claim("other", why, role_file().certainty.named)
 
 
 def _rises(values: NDArray[np.float64]) -> bool:

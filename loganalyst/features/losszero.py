@@ -1,10 +1,13 @@
-"""Features of a training loss that ends at 0: since when, whether as a sudden stop, and what the logged 0 means."""
+"""Features of a training loss that ends at 0: since when, whether as a sudden stop, and what the logged 0 means; and a
+metric that is named like the loss, but is always 0.
+"""
 
 from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.roles import proposed
 from loganalyst.features.context import Computed, Context, event_features, last_level, median, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
@@ -18,11 +21,16 @@ FEATURES = (
     *event_features("train_loss_zero", "start of a lasting run of values that are logged as 0", ROLE),
     Feature("train_loss_zero_value", "text", "", "these values as they were logged, such as `exactly 0`, or `0.0000 (below 0.00005)` for a loss with four decimals", ROLE),
     Feature("train_loss_before_zero_share", "float", "share", "level of the last nonzero values before that run relative to the first level (0: the loss reached 0 gradually, or the accuracy is complete, so a loss of 0 is no fault)", ROLE),
+    Feature("train_loss_placeholder", "text", "", "a metric named like a training loss that is always 0 while a held-out loss moves, so that it is none", ROLE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing where no training loss is logged."""
+    """All of FEATURES; only a placeholder where no training loss is logged."""
+    always_0 = [c.metric for c in context.with_role("other") if c.values.size >= MIN_ZEROS and not c.values.any()]
+    named = [metric for metric in always_0 if proposed([metric])[metric][0].name in (ROLE, "loss_component")]
+    if named:
+        return {"train_loss_placeholder": named[0]}
     for curve in context.with_role(ROLE)[:1]:
         return _zeros(context, curve)
     return {}
