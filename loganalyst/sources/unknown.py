@@ -21,7 +21,8 @@ _PICKLE = re.compile(rb"\x80[\x02-\x05]|[}\]]q[\x00-\x05]|\([dl]p\d")  # the fir
 PICKLE = "is a pickle, which can run code and is not loaded: export it as JSON or CSV"
 _WORD = re.compile(r"[^\s,;|()\[\]{}]+")  # `0.5` and `loss` in "(0.5, loss)"
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")  # `1.5e-3`; no part of a date
-MIN_SHARE = 0.5  # of the words of a text that are numbers
+_DOTTED = re.compile(r"[A-Za-z_]+\.[A-Za-z_]")  # the class of a layer: `models.common.Concat`
+MIN_SHARE = 0.5  # of the words of a text that are numbers; a larger share of lines with such a class makes it code
 _SAMPLE = 60  # characters of a line that is shown
 
 
@@ -56,8 +57,11 @@ def numbers(content: str) -> str:
     counts = [sum(_NUMBER.fullmatch(word) is not None for word in line) for line in words]
     if not lines or sum(counts) < MIN_SHARE * sum(map(len, words)):
         return ""
+    if sum(_DOTTED.search(line) is not None for line in lines) > MIN_SHARE * len(lines):
+        return ""
     usual = max(counts, key=counts.count)
-    short = lines[0] if len(lines[0]) <= _SAMPLE else f"{lines[0][: _SAMPLE - 1]}…"
+    sample = lines[counts.index(usual)]
+    short = sample if len(sample) <= _SAMPLE else f"{sample[: _SAMPLE - 1]}…"
     of = f"{len(lines):,} lines, most with {usual} number{'' if usual == 1 else 's'}" if len(lines) > 1 else "one line"
     what = f"{of}, such as `{short}`" if len(lines) > 1 else f"{of}, `{short}`"
     return f"{what}: write one row a step, below a header line such as `step,loss`"

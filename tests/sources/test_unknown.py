@@ -39,6 +39,18 @@ def test_a_text_of_numbers_says_what_it_holds(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("loss\n0 2.5\n1 2.25\n", "3 lines, most with 2 numbers, such as `0 2.5`"),
+        ("64 [-1, -2] 1 0 models.common.Concat [1]\n65 -1 1 33024 models.common.Conv [256, 128]\n", ""),
+    ],
+)
+def test_the_sample_is_a_usual_line_of_numbers(content, what):
+    """A table with words, such as the layers of a model, is no table of numbers."""
+    assert unknown.numbers(content).split(": write")[0] == what
+
+
 def test_a_folder_without_runs_names_its_files(tmp_path):
     (tmp_path / "history.pkl").write_bytes(pickle.dumps([1]))
     for name in ("numbers.txt", "others.txt"):  # a single text is read

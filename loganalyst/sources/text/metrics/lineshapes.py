@@ -24,6 +24,7 @@ from loganalyst.sources.text.metrics.shapeparts import MIN_LINES, Number, Parts,
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 # `5/10 [==>...]`, and `5/10 - 1s 5ms/step` without a bar
 _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
+_CLASS = re.compile(r"(?:\w+\.){2,9}[A-Z]\w*")  # a class in a table of layers: `models.common.Concat`
 _LETTER = re.compile(r"[^\W\d_]")
 _LETTERS = re.compile(r"[^\W\d_]+")  # `train` and `loss` in `train_loss 0.5`
 
@@ -123,4 +124,5 @@ def _has_usable_name(n: Number) -> bool:
         and n.key[0] not in "/~$"
         and n.key.count("/") < 4
         and not NEVER.search(n.plain)
+        and (_is_result(n.plain) or not _CLASS.fullmatch(n.key))
     )
