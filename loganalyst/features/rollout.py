@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
+from loganalyst.features.context import Computed, Context, first_level, last_level, logged_near, ratio, witness_at
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
@@ -33,7 +33,7 @@ def compute(context: Context) -> Computed:
     for curve in context.with_role("value_loss")[:1]:
         first, last = first_level(curve.values), last_level(curve.values)
         fall = None if first is None or last is None else ratio(first - last, abs(first))
-        out |= {"value_loss_last": (last, witness_at(curve)), "value_loss_drop_relative": fall}
+        out |= {"value_loss_last": (logged_near(curve.values, last), witness_at(curve)), "value_loss_drop_relative": fall}
     spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         finite = curve.values[np.isfinite(curve.values)]

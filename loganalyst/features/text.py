@@ -139,15 +139,17 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     rank, node = row["rank"], row["node"]
     if row["part"] != "peer":  # a line about a peer names the rank that complains
         rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
+    message = _shortened(
+        _unfinished(block) or known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()
+    )
     values = {
         "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
         "log_root_basis": "words" if row["pattern"].startswith(GUESSED) else "pattern",
-        "log_root_message": _shortened(
-            _unfinished(block) or known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()
-        ),
+        "log_root_message": message,
         "log_root_advice": _advice(known_texts.get("message") or row["text"]) or captures.get("advice"),
-        "log_root_exception": known_texts.get("exception"),
+        # an `assert` without words says no more than its name
+        "log_root_exception": None if known_texts.get("exception") == message else known_texts.get("exception"),
         "log_root_frame": known_texts.get("frame"),
         "log_root_rank": rank,
         "log_root_teller": row["teller"],

@@ -13,6 +13,7 @@ import polars as pl
 
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, Tables, table
+from loganalyst.sources import clocks
 from loganalyst.sources.discovery import accountedjobs
 from loganalyst.sources.discovery.runs import READABLE, Found
 from loganalyst.sources.files.samesteps import common, prefixes
@@ -162,7 +163,8 @@ def _run(
     first = _times(*(f.first for f in facts), ends.min(), starts.min())
     last = _times(*(f.last for f in facts), ends.max())
     last = last or _times(starts.max())  # only then: starts may have another clock than logged rows
-    ended = max(last, default=None)
+    extent = clocks.on_one_clock(tables.sessions)
+    started, ended = extent or (min(first, default=None), max(last, default=None))
     return Run(
         **vars(tables),
         id=run_id(path),
@@ -170,7 +172,7 @@ def _run(
         name=path.resolve().name,
         sources=sources,
         status=_status(tables, parts, ended, own),
-        started=min(first, default=None),
+        started=started,
         ended=ended,
         host=_config(tables, "host"),
         framework=_config(tables, "framework"),

@@ -233,8 +233,8 @@ def _after(doc: Document, width: int) -> "list[Text]":
     if lead is None or not lead.consequences:
         return []
     shown = lead.consequences[:3]
-    kind = "a consequence, not the cause" if len(shown) == 1 else "consequences, not the cause"
-    return field("After it", f"{'; '.join(shown)} ({kind})", width)
+    kind = "no cause of its own" if len(shown) == 1 else "no causes of their own"
+    return field("Explains", f"{'; '.join(shown)} ({kind})", width)
 
 
 def _processes(doc: Document, width: int) -> "list[Text]":
