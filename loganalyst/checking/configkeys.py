@@ -10,6 +10,7 @@ import polars as pl
 from loganalyst.model import FeatureValue
 
 YES, NO = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
+MAX_VAGUE = 3  # letters of a key that may mean anything
 NOT_SET = ("", "null", "none", "~", "[]", "{}", "(left out: looks like a secret)")
 
 
@@ -42,11 +43,12 @@ class ConfigKeys:
 
         The kinds are number, switch and text. None where there is none. If the same key stands at several places with
         different values, the least deep place counts. Of equally deep places none does: they belong to different parts.
-        If `neighbours` are given, a key of one part counts only at places where one of these keys stands, too.
+        If `neighbours` are given, a key that may mean anything (`r`, `eps`) counts only at places where one of these
+        keys stands, too.
         """
         for key in keys:
             found = [(value, s) for s in self._by_end.get(key, ()) if (value := _value(s, kind)) is not None]
-            if neighbours and "." not in key:
+            if neighbours and len(key) <= MAX_VAGUE:
                 found = [(value, s) for value, s in found if self._has(s, neighbours)]
             depths = [s.key.count(".") for _, s in found]
             nearest = [pair for pair, depth in zip(found, depths, strict=True) if depth == min(depths)]

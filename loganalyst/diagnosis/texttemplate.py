@@ -20,6 +20,7 @@ _PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|path|point|spike|step|t
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 DURATION = "duration"  # format of a number of seconds: `2 d 16 h`
 MAX_PERCENT = 3.0  # shares above 300 % are shown as factors
+MIN_MOVED = 0.0005  # a smaller change would be shown as 0.0 %
 # Formats of a float that is a share of something, and what 0.4 and 7.6 are in them.
 # above: `40 % above`, `8.6 times`; below: `40 % below`; of: `40 % of`, `7.6 times`; fell: `fell by 40 %`
 RELATIVE = ("above", "below", "of", "fell")
@@ -123,6 +124,8 @@ def relative(share: float, form: str) -> str:
     ('40 % of', '147 times')
     >>> relative(0.045, "fell"), relative(-0.045, "fell"), relative(-2.7, "fell"), relative(-11053.4, "fell")
     ('fell by 4.5 %', 'rose by 4.5 %', 'rose by 270 %', 'rose to 11,054 times its first level')
+    >>> relative(0.0001, "fell")
+    'did not change'
     """
     size = -share if form in ("below", "fell") else share
     percent = _plain(format(abs(share), ".0%" if abs(share) >= 0.1 else ".1%"), all_digits=True)
@@ -131,6 +134,8 @@ def relative(share: float, form: str) -> str:
     if form == "of":
         return f"{percent} of" if share <= MAX_PERCENT else f"{factor} times"
     if form == "fell":
+        if abs(share) < MIN_MOVED:
+            return "did not change"
         if share > MAX_PERCENT:  # only a loss that may become negative falls by more than its first level
             return f"fell by {share:,.0f} times its first level"
         moved = "rose" if size > 0 else "fell"

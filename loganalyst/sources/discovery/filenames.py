@@ -60,9 +60,9 @@ _CURVE_WORDS = re.compile(
     r"metric|loss|histor|progress|monitor|scalar|result|curve|training|trainlog|train_log|stats|(?:^|[^a-z])logs?(?:[^a-z]|$)"
     r"|^version_|reward|perplex|accurac|tag-"
 )
-# train_metrics.json, trainer_state.json
+# train_metrics.json, log_history.json, trainer_state.json
 _CURVE_JSON = re.compile(
-    r"(?:train(?:ing)?[-_])?(?:metrics|history|log)|trainer_state|result|progress|scalars|wandb-summary|.*\.log"
+    r"(?:(?:train(?:ing)?|log|loss(?:es)?|metrics?)[-_])?(?:metrics|history|log)|trainer_state|result|progress|scalars|wandb-summary|.*\.log"
 )
 # my_result_2.json: may hold metrics
 _SCORES = r"loss(?:es)?|acc(?:uracy|uracies)?"
