@@ -77,13 +77,16 @@ def _chosen(features: pl.DataFrame, space: Space) -> tuple[Measure, str, str] | 
     ]
     if not enough:
         return None
-    first, why = enough[0], f"most runs log {enough[0].role} on held-out data"
+    first, why = enough[0], f"most runs log a {enough[0].role.removeprefix('val_')} on held-out data"
     changed = next((s.key for s in space.settings if s.kind == LOSS_KIND), None)
     score = next((m for m in enough if m.role in ("val_score", "reward")), None)
     if first.role == "val_loss" and changed and score:
         first, why = score, f"{changed} varies, so losses are not comparable"
-    elif first.role not in ("val_loss", "val_score"):
-        why = "no metric on held-out data is logged"
+    elif first.role == "reward":
+        why = "most runs log the reward of an agent"
+    elif first.role == "train_loss":
+        some = any(known[m] for m in MEASURES if m.role in ("val_loss", "val_score"))
+        why = "few runs log a metric on held-out data" if some else "no metric on held-out data is logged"
     return first, str(most_common(features[first.name])), why
 
 
