@@ -48,7 +48,7 @@ def sensitivity(
 def _why_not(varied: Sequence[Setting], objective: Floats) -> str:
     n = objective.size
     if not varied:
-        return "no setting varies among the runs that can be compared"
+        return "no setting is logged with different values in the runs that can be compared"
     if n < MIN_RUNS:
         return f"{n} runs can be compared, and {MIN_RUNS} are needed to say which setting matters"
     if n < MIN_RUNS_PER_SETTING * len(varied):

@@ -75,7 +75,7 @@ def test_settings_that_were_changed_together_are_named():
 @pytest.mark.parametrize(
     ("columns", "loss", "why"),
     [
-        ({"lr": [0.1, 0.1]}, [1.0, 2.0], "no setting varies"),
+        ({"lr": [0.1, 0.1]}, [1.0, 2.0], "no setting is logged with different values"),
         ({"lr": [0.1, 0.2, 0.3]}, [1.0, 2.0, 3.0], "3 runs can be compared, and 8 are needed"),
         (
             {f"k{i}": np.random.default_rng(i).uniform(size=9) for i in range(7)},

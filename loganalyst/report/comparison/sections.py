@@ -236,7 +236,12 @@ def _seeds(found: "Comparison") -> Iterator[Part]:
     for g in s.groups[:MAX_ROWS]:
         settings = ", ".join(f"{clean(k, 24)} {clean(v, 16)}" for k, v in list(g.settings.items())[:MAX_SETTINGS])
         rows.append((g.id, f"{g.mean:.5g} ± {g.sd:.2g}", f"{len(g.runs):,}", settings))
-    notes = [f"Another seed changes the objective by {number(s.sd)} (standard deviation, {s.df} degrees of freedom)"]
+    spread = f"{number(s.sd)} (standard deviation, {s.df} degree{'s' if s.df > 1 else ''} of freedom)"
+    seedless = {run for d in found.duplicates if d.kind == "seedless" for run in d.runs}
+    if seedless.isdisjoint(run for g in s.groups for run in g.runs):
+        notes = [f"Another seed changes the objective by {spread}"]
+    else:
+        notes = [f"Runs with the same logged settings differ by {spread}; no seed is logged, so more may differ"]
     notes += [_versus(v) for v in s.versus[:3]]
     yield Part("Seeds", ("group", "mean", "runs", "settings"), tuple(rows), tuple(notes))
 
