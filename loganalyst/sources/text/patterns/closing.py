@@ -54,7 +54,7 @@ def words() -> Closing:
     """The words of `rules/closing.yaml`. Raises RuleError.
 
     >>> [kind.id for kind in words().kinds]
-    ['closing-end', 'closing-result', 'closing-saved']
+    ['closing-end', 'closing-result', 'closing-epoch', 'closing-saved']
     """
     return ours("closing.yaml", Closing)
 

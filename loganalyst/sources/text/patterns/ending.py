@@ -8,6 +8,7 @@ import polars as pl
 from loganalyst.model import table
 from loganalyst.opening import opened
 from loganalyst.patterntraits import having
+from loganalyst.sources.text.lines import gluedbars
 from loganalyst.sources.text.lines.heads import without_bars, without_head
 from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.lines.prefixes import described
@@ -119,7 +120,7 @@ def last_lines(path: Path, line: int) -> pl.DataFrame:
     _, tail = _tail(path)
     if b"\0" in tail:
         tail = b""
-    lines = head(tail).removesuffix("\n").split("\n")
+    lines = head(gluedbars.parted(tail)).removesuffix("\n").split("\n")
     whole = [message.rstrip("\r").rpartition("\r")[2] for message in lines]
     message = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
     last = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(MAX_LAST_LINES)
