@@ -11,7 +11,6 @@ import polars as pl
 from loganalyst.blame.linetraits import has_trait
 from loganalyst.blame.rootline import MAX_MESSAGE_LINES, judged_session
 from loganalyst.features.context import Computed, Context
-from loganalyst.features.progress import last_progress
 from loganalyst.model import Feature, FeatureValue, Run, Witness
 from loganalyst.patterntraits import GUESSED, having, signals
 
@@ -114,21 +113,15 @@ def compute(context: Context) -> Computed:
     lines = run.lines.filter(pl.col("session") == last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
-    return {"log_lines_read": read, **_counted(run, lines), **_described(run, roots.get(last), lines)}
+    return {"log_lines_read": read, **_counted(lines), **_described(run, roots.get(last), lines)}
 
 
-def _counted(run: Run, lines: pl.DataFrame) -> Computed:
+def _counted(lines: pl.DataFrame) -> Computed:
     return {
         "log_traceback_count": int(lines["pattern"].is_in(having("traceback")).sum()),
         "log_cascade_count": int((lines["part"] == "cascade").sum()),
-        "log_work_count": int((lines["part"] == "work").sum()) + _plans_reached(run),
+        "log_work_count": int((lines["part"] == "work").sum()),
     }
-
-
-def _plans_reached(run: Run) -> int:
-    """The ranks whose log prints the last step of the last epoch: `Epoch 10/10`, and behind it the bar `89/89`."""
-    progress = last_progress(run)
-    return progress.filter(pl.col("epoch") == pl.col("epochs"), pl.col("step") == pl.col("steps")).height
 
 
 def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> Computed:

@@ -20,6 +20,8 @@ MAX_TEXT_CHARS = 200  # characters of a line that are kept
 _WORD = r"[\p{L}\p{N}]"  # a line without one is decoration: `==========`
 _DECORATION = r"^[^\p{L}\p{N}+.'\"(\[{-]+|[^\p{L}\p{N}%)'\"\]}….?/]+$"  # `=== done ===`: the message is `done`
 
+_COUNTER = r"(?:^|\b(?:epoch|fold|run|trial|round|step|iteration|experiment)\b\W{0,3})(\d{1,9}) ?/ ?(\d{1,9})\b"  # `epoch [3/200]`, `3/200 `
+
 
 class Words(Shape, frozen=True):
     """Lines that one of `any` matches, and none of `exclude`."""
@@ -70,6 +72,8 @@ def found(last: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
     if not lines.height or _complains(lines) or _has_begun(lines["message"], known):
         return table("lines")
     for kind in known.kinds:
+        if kind.part == "work" and _is_in_between(lines["message"]):
+            continue
         places = lines.tail(known.last) if kind.part == "end" else lines
         hits = places.filter(kind.match(places["message"]))
         if hits.height and not (kind.part == "end" and _goes_on(places, hits["line"][-1], known)):
@@ -106,6 +110,12 @@ def _goes_on(places: pl.DataFrame, end: int, known: Closing) -> bool:
     """Whether lines behind the end show that the work goes on."""
     later = places.filter(pl.col("line") > end)["message"]
     return bool(known.begun.match(later).any())
+
+
+def _is_in_between(message: pl.Series) -> bool:
+    """Whether the last counter shows that more was planned: results of epoch 3 of 200 are not those of the job."""
+    count = message.str.extract_groups(_COUNTER).struct.unnest().cast(pl.Int64, strict=False).drop_nulls().tail(1)
+    return bool(count.height) and count["1"][0] < count["2"][0]
 
 
 @cache
