@@ -144,4 +144,6 @@ def _in_ascii(part: re.Match[str]) -> str:
 def _family(entry: _FamilyEntry) -> Family:
     also, exclude = (ascii_only(regex) if regex else None for regex in (entry.also, entry.exclude))
     tests = entry.tests
-    return Family(entry.id, entry.label, ascii_only(entry.regex), also, exclude, entry.ending, tests.match, tests.no_match)
+    return Family(
+        entry.id, entry.label, ascii_only(entry.regex), also, exclude, entry.ending, tests.match, tests.no_match
+    )
