@@ -37,13 +37,16 @@ _HEAD = (
     r")"
 )
 
-# The head of any record, whatever its level: `2024-05-01 10:00:02,123  INFO      `, `12-Mar-24 10:00:02-INFO-[utils.py:160]  `,
-# `INFO:root:`, `[INFO] train — `, `I0501 10:00:02.123456 77 file.cc:12] `
+# The head of any record, whatever its level: `2024-05-01 10:00:02,123  INFO      `, `[INFO] train — `, `INFO:root:`,
+# `12-Mar-24 10:00:02-INFO-[utils.py:160]  `, `I0501 10:00:02.123456 77 file.cc:12] `
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|Info|info|debug|VERBOSE|TRACE)"
+_BEHIND_LEVEL = (
+    rf"(?:\[[^\]]{{1,60}}\][\s:—–-]*|{_PLACE}{_BETWEEN}|[\w.]{{1,40}} [—–-] )?"  # `[utils.py:160]  `, `train — `
+)
 _ANY_HEAD = (
     r"^(?:"
-    rf"[^|]{{0,60}}?(?:\| *[^|]{{1,40}})??\b{_LEVEL}\b[\]):|]*(?:[ \t:|—–-]+|$)(?:\[[^\]]{{1,60}}\][\s:—–-]*|{_PLACE}{_BETWEEN}|[\w.]{{1,40}} [—–-] )?"
-    rf"|[DIW]\d{{4}} [\d:.]+ +\d+ [\w.-]+:\d+\] "
+    rf"[^|]{{0,60}}?(?:\| *[^|]{{1,40}})??\b{_LEVEL}\b[\]):|]*(?:[ \t:|—–-]+|$){_BEHIND_LEVEL}"
+    r"|[DIW]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] "
     rf"|[\[(]?{_STAMP}[\])]?(?:[\s:|—–-]+|$)"
     r")"
 )

@@ -20,7 +20,8 @@ MAX_TEXT_CHARS = 200  # characters of a line that are kept
 _WORD = r"[\p{L}\p{N}]"  # a line without one is decoration: `==========`
 _DECORATION = r"^[^\p{L}\p{N}+.'\"(\[{-]+|[^\p{L}\p{N}%)'\"\]}….?/]+$"  # `=== done ===`: the message is `done`
 
-_COUNTER = r"(?:^|\b(?:epoch|fold|run|trial|round|step|iteration|experiment)\b\W{0,3})(\d{1,9}) ?/ ?(\d{1,9})\b"  # `epoch [3/200]`, `3/200 `
+# `epoch [3/200]`, `3/200 `
+_COUNTER = r"(?:^|\b(?:epoch|fold|run|trial|round|step|iteration|experiment)\b\W{0,3})(\d{1,9}) ?/ ?(\d{1,9})\b"
 
 
 class Words(Shape, frozen=True):
@@ -71,18 +72,25 @@ def found(last: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
     lines = lines.tail(known.lines)
     if not lines.height or _complains(lines) or _has_begun(lines["message"], known):
         return table("lines")
-    for kind in known.kinds:
-        if kind.part == "work" and _is_in_between(lines["message"]):
-            continue
-        places = lines.tail(known.last) if kind.part == "end" else lines
-        hits = places.filter(kind.match(places["message"]))
-        if hits.height and not (kind.part == "end" and _goes_on(places, hits["line"][-1], known)):
-            row = hits.tail(1)
-            return table("lines", {
-                "session": session, "file": file, "line": row["line"], "pattern": kind.id, "part": kind.part,
-                "captures": "{}", "text": row["text"].str.head(MAX_TEXT_CHARS),
-            })  # fmt: skip
-    return table("lines")
+    hits = (_hit(kind, lines, known).with_columns(id=pl.lit(kind.id), part=pl.lit(kind.part)) for kind in known.kinds)
+    row = next((hit for hit in hits if hit.height), None)
+    if row is None:
+        return table("lines")
+    return table("lines", {
+        "session": session, "file": file, "line": row["line"], "pattern": row["id"], "part": row["part"],
+        "captures": "{}", "text": row["text"].str.head(MAX_TEXT_CHARS),
+    })  # fmt: skip
+
+
+def _hit(kind: Kind, lines: pl.DataFrame, known: Closing) -> pl.DataFrame:
+    """The last of the lines that is of this kind, if it closes the log; else none."""
+    if kind.part == "work":
+        hits = lines.filter(kind.match(lines["message"]))
+        return hits.tail(0 if _is_in_between(lines["message"]) else 1)
+    places = lines.tail(known.last)
+    hits = places.filter(kind.match(places["message"])).tail(1)
+    goes_on = hits.height and _goes_on(places, hits["line"][0], known)
+    return hits.head(0) if goes_on else hits
 
 
 def messages(body: pl.Series) -> pl.Series:

@@ -144,7 +144,8 @@ def test_a_job_that_failed_stays_failed(tmp_path: Path, fault: str) -> None:
 
 def test_an_exception_that_the_program_logged_and_survived(tmp_path: Path) -> None:
     """The program prints an exception, works on, and says at last that it ended."""
-    fault = f'{STAMP} [ERROR] upload failed\nTraceback (most recent call last):\n  File "a.py", line 3, in send\n    post()\nValueError: bad\n'
+    traceback = 'Traceback (most recent call last):\n  File "a.py", line 3, in send\n    post()\nValueError: bad\n'
+    fault = f"{STAMP} [ERROR] upload failed\n{traceback}"
     work = "".join(f"{STAMP} [INFO] file {i} of the corpus\n" for i in range(20))
     assert closings(tmp_path, f"{START}{fault}{work}{STAMP} [INFO] Обучение завершено успешно\n") == [
         (28, "closing-end", "end")
