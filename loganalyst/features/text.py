@@ -77,7 +77,7 @@ _COUNT_FEATURES = (
     ("log_lines_read", "lines of job logs read (last session)"),
     ("log_traceback_count", "Python tracebacks"),
     ("log_cascade_count", "lines that are consequences of an earlier fault"),
-    ("log_work_count", "lines that state a completed unit of work: a trial, a fold, an epoch, an evaluation"),
+    ("log_work_count", "lines that state a completed unit of work: a trial, a fold, an epoch, an evaluation, a result"),
 )
 FEATURES = (
     *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT_FEATURES),

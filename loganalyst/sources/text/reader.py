@@ -24,7 +24,7 @@ from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.metrics import barsteps, lastprogress
 from loganalyst.sources.text.metrics import printedmetrics as logmetrics
 from loganalyst.sources.text.metrics.printedsteps import Steps
-from loganalyst.sources.text.patterns import ending, userpatterns
+from loganalyst.sources.text.patterns import closing, ending, userpatterns
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits, Lines
 from loganalyst.sources.text.patterns.trainersseen import TrainersSeen
 from loganalyst.sources.text.programstarts import Sessions
@@ -206,14 +206,27 @@ class _Reading:
         for points in self.steps.points():
             yield Tables(points=points)
         found, left_out = self.blocks.summary(self.name)
+        ends = [ending.cut(path, self.last_line, len(self.sessions.all) - 1), *self._last_words(path)]
         sessions = self.sessions.summary(self.last_line)
         number = sessions.height - 1
         progress = lastprogress.last(path, number, sessions["first_line"][-1], self.last_line)
-        ends = [ending.cut(path, self.last_line, number), progress, self.trainers.table(self.sessions)]
-        if not self.sessions.all[-1].ended_well:
-            ends.append(ending.words(path, self.last_line, number, self.catalogue.known, self.also))
+        ends += [progress, self.trainers.table(self.sessions)]
         left_out = pl.concat([left_out, self.sessions.left_out()])
         yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
+
+    def _last_words(self, path: Path) -> list[pl.DataFrame]:
+        """What the last lines of the log say of its end: an error, else that the job ended well."""
+        session, number = self.sessions.all[-1], len(self.sessions.all) - 1
+        if session.ended_well:
+            return []
+        error = ending.words(path, self.last_line, number, self.catalogue.known, self.also)
+        if error.height or not session.may_end_well():
+            return [error]
+        last = ending.last_lines(path, self.last_line).filter(pl.col("line") >= session.first_line)
+        end = closing.found(last, self.name, number)
+        if (end["part"] == "end").any():
+            session.add_end(end["line"][0])
+        return [end]
 
     def mark(self) -> Mark | None:
         """Where the next reading begins."""

@@ -123,6 +123,12 @@ class Session:
         if self.faults.get("root", ("", ""))[1] == "hang":
             del self.faults["root"]
 
+    def may_end_well(self) -> bool:
+        """Whether the words for an end, as the last ones of the log, mean that it ended well: no end mark says so
+        before, and no fault was seen that the program did not print itself.
+        """
+        return not self.ended_well and self.faults.keys() <= {"caught"}
+
     def add_progress(self, lines: NDArray[np.int64]) -> None:
         """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()

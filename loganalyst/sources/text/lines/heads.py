@@ -37,6 +37,20 @@ _HEAD = (
     r")"
 )
 
+# The head of any record, whatever its level: `2024-05-01 10:00:02,123  INFO      `, `[INFO] train — `, `INFO:root:`,
+# `12-Mar-24 10:00:02-INFO-[utils.py:160]  `, `I0501 10:00:02.123456 77 file.cc:12] `
+_LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|Info|info|debug|VERBOSE|TRACE)"
+_BEHIND_LEVEL = (
+    rf"(?:\[[^\]]{{1,60}}\][\s:—–-]*|{_PLACE}{_BETWEEN}|[\w.]{{1,40}} [—–-] )?"  # `[utils.py:160]  `, `train — `
+)
+_ANY_HEAD = (
+    r"^(?:"
+    rf"[^|]{{0,60}}?(?:\| *[^|]{{1,40}})??\b{_LEVEL}\b[\]):|]*(?:[ \t:|—–-]+|$){_BEHIND_LEVEL}"
+    r"|[DIW]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] "
+    rf"|[\[(]?{_STAMP}[\])]?(?:[\s:|—–-]+|$)"
+    r")"
+)
+
 
 def without_bars(text: pl.Series) -> pl.Series:
     """Each line without the progress bars before its message. Lines without a bar, and lines that are only a bar, stay
@@ -55,3 +69,8 @@ def without_head(text: pl.Series) -> pl.Series:
     a warning is no error.
     """
     return text.str.replace(_HEAD, "").str.strip_chars_start()
+
+
+def without_any_head(text: pl.Series) -> pl.Series:
+    """Each line without indent, stamp, level and place before its message, whatever the level."""
+    return text.str.strip_chars_start().str.replace(_ANY_HEAD, "").str.strip_chars_start()

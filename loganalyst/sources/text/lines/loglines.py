@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.opening import opened, opened_raw, opened_text
+from loganalyst.sources.text.lines import gluedbars
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.sizes import SIZES, Sizes
 
@@ -253,7 +254,9 @@ def _chunk(
     place = None if offset is None else starts[:-1] + offset
     if others & {0x1B, 0x00, 0x08} or body.startswith(codecs.BOM_UTF8):
         body = _clean(body)
-    if others & {0x0D, 0x08} and b"\r" in body:
+    if body is data:
+        body = gluedbars.parted(data, starts)
+    if (others & {0x0D, 0x08} or body is not data) and b"\r" in body:
         body, starts, at = _refreshes(body, cache)
         number, place = number[at], None if place is None else place[at]
     elif body is not data:

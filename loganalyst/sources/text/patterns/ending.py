@@ -8,6 +8,7 @@ import polars as pl
 from loganalyst.model import table
 from loganalyst.opening import opened
 from loganalyst.patterntraits import having
+from loganalyst.sources.text.lines import gluedbars
 from loganalyst.sources.text.lines.heads import without_bars, without_head
 from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.lines.prefixes import described
@@ -47,9 +48,8 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: A
     It has the pattern and label of its family (`wording`), else pattern `last-words` and no label. There is no row
     where a pattern of `known` explains more. `also` are the texts that were searched for with the patterns' literals.
     """
-    _, tail = _tail(path)
-    last = _last_lines(tail, line)
-    if not last.height or b"\0" in tail:
+    last = last_lines(path, line)
+    if not last.height:
         return table("lines")
     body, message = last["body"], without_head(last["body"])
     claims = match(pl.concat([body, message.filter(message != body)]), known, also)
@@ -113,11 +113,14 @@ def _reports_work(message: pl.Expr) -> pl.Expr:
     return works & ~record.str.contains(error) & ~record.str.contains(complaint)
 
 
-def _last_lines(tail: bytes, line: int) -> pl.DataFrame:
-    """The last lines that are not blank: text, body (the text behind the prefixes) and line number; `line` is the
-    number of the last.
+def last_lines(path: Path, line: int) -> pl.DataFrame:
+    """The last lines of a file that are not blank: text, body (the text behind the prefixes) and line number; `line` is
+    the number of the last. None of a file in UTF-16.
     """
-    lines = head(tail).removesuffix("\n").split("\n")
+    _, tail = _tail(path)
+    if b"\0" in tail:
+        tail = b""
+    lines = head(gluedbars.parted(tail)).removesuffix("\n").split("\n")
     whole = [message.rstrip("\r").rpartition("\r")[2] for message in lines]
     message = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
     last = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(MAX_LAST_LINES)
