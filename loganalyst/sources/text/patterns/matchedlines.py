@@ -24,7 +24,7 @@ MAX_MATCHES_PER_END = 100
 MIN_WAITING_LINES = 1000  # lines that wait to be described, about
 MAX_WAITING_BYTES = 1 << 20  # bytes of them
 
-_START, _ADVICE = PARTS.index("start"), PARTS.index("advice")
+_START, _ADVICE, _SYMPTOM = (PARTS.index(part) for part in ("start", "advice", "symptom"))
 _FAULTS = [PARTS.index(part) for part in ("aside", "root", "stop", "peer", "cascade", "confirm")]
 _FOLLOW_FROM_OTHERS = [PARTS.index("peer"), PARTS.index("cascade")]
 
@@ -82,7 +82,7 @@ class Catalogue:
         """The claimed rows of a batch, and all candidate rows as text.
 
         `literals` were found in `rows`. `ends` are tracebacks (row of the exception, exception, message, frame, rank,
-        node, harmless, ignored, printer, chain), one a row, in order.
+        node, harmless, ignored, printer, outer, chain), one a row, in order.
         """
         asked = np.union1d(rows, ends["row"].to_numpy()) if ends.height else np.unique(rows)
         if not len(asked):
@@ -146,25 +146,28 @@ class Catalogue:
         both = both[np.argsort(both.row, kind="stable")]
         at = np.searchsorted(both.row, rows)
         captures, chain, part = both.captures.copy(), both.chain.copy(), both.part.copy()
+        pattern = both.pattern.copy()
+        record = at[self.generic[pattern[at]] & (part[at] == _SYMPTOM)]  # only the level of its record is known
+        pattern[record], part[record], captures[record] = plain, self.part[plain], "{}"
         by_pattern = [
-            "{}" if n == plain else captured for n, captured in zip(both.pattern[at], captures[at], strict=True)
+            "{}" if n == plain else captured for n, captured in zip(pattern[at], captures[at], strict=True)
         ]
         captures[at] = [
             more if captured == "{}" else f"{captured[:-1]},{more[1:]}"
             for captured, more in zip(by_pattern, block, strict=True)
         ]
         chain[at] = ends["chain"].to_numpy()
-        idle = ends["harmless"].to_numpy() & (self.generic[both.pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))
+        idle = ends["harmless"].to_numpy() & (self.generic[pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))
         part[at[idle | ends["ignored"].to_numpy()]] = _ADVICE
-        return replace(both, captures=captures, chain=chain, part=part)
+        return replace(both, pattern=pattern, captures=captures, chain=chain, part=part)
 
 
 def _encoded(ends: pl.DataFrame) -> list[str]:
-    """What each traceback says, as captures; with its printer where that is known, and with rank and node where the
-    log says that another process raised it.
+    """What each traceback says, as captures; with its printer and outermost frame where they are known, and with rank
+    and node where the log says that another process raised it.
     """
     captures = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
-    names = ("rank", "node", "printer")
+    names = ("rank", "node", "printer", "outer")
     for i, values in enumerate(zip(*(ends[name] for name in names), strict=True)):
         known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         if known:
