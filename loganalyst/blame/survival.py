@@ -58,10 +58,12 @@ def _uncaught() -> pl.Expr:
     """Whether the interpreter printed an exception before all metrics of a session that neither has an end mark nor was
     stopped by the scheduler.
 
-    Python ends after such an exception. What follows it was printed before, and waited in a buffer.
+    Python ends after such an exception. What follows it was printed before, and waited in a buffer: more than a buffer
+    holds is of a later start.
     """
     ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
     uncaught = (pl.col("printer") == "interpreter") & pl.col("untrained")
+    uncaught &= pl.col("later") <= blame_limit("flushed")
     stopped = (pl.col("part") == "stop").any().over("session")
     return (uncaught & ~stopped & ~ended_later.fill_null(value=False)).fill_null(value=False)
 

@@ -19,6 +19,9 @@ def limits(values: Mapping[str, FeatureValue]) -> list[Limit]:
     if guessed and not (values.get("log_root_label") == "code_exception" and values.get("log_root_exception")):
         why = "no pattern knows the message; its words only suggest its subject"
         found.append(Limit(verdict_limit("guessed_cap"), why))
+    if values.get("log_root_basis") == "cut":
+        why = "the log ends within the traceback, before its exception"
+        found.append(Limit(verdict_limit("guessed_cap"), why))
     if followed := values.get("log_root_followed"):
         why = f"{followed} lines with metrics follow the error, from a buffer or from a later start"
         found.append(Limit(verdict_limit("order_unsure_cap"), why))

@@ -31,7 +31,8 @@ _ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...
         "log_root_basis",
         "text",
         "",
-        "what knows the root-cause line: `pattern` (rules/text) or `words` (rules/wording.yaml)",
+        "what knows the root-cause line: `pattern` (rules/text), `words` (rules/wording.yaml), or `cut`: only the head of "
+        "a traceback is in the log",
     ),
     ("log_root_message", "text", "", "message of the root-cause line"),
     ("log_root_advice", "text", "", "what the message of the root-cause line tells the user to do"),
@@ -139,13 +140,13 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     rank, node = row["rank"], row["node"]
     if row["part"] != "peer":  # a line about a peer names the rank that complains
         rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
-    message = _shortened(
-        _unfinished(block) or known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()
-    )
+    unfinished = _unfinished(block)
+    cut = bool(unfinished) and row["pattern"] in having("traceback")
+    message = _shortened(unfinished or known_texts.get("message", "").strip() or _without_bar(row["text"]).strip())
     values = {
-        "log_root_label": row["label"],
+        "log_root_label": "code_exception" if cut else row["label"],
         "log_root_pattern": row["pattern"],
-        "log_root_basis": "words" if row["pattern"].startswith(GUESSED) else "pattern",
+        "log_root_basis": "cut" if cut else "words" if row["pattern"].startswith(GUESSED) else "pattern",
         "log_root_message": message,
         "log_root_advice": _advice(known_texts.get("message") or row["text"]) or captures.get("advice"),
         # an `assert` without words says no more than its name

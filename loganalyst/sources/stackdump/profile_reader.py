@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from loganalyst.model import Tables, table
-from loganalyst.opening import whole
-from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.stackdump import doings
+from loganalyst.sources.stackdump import doings, dumpfiles
 from loganalyst.sources.stackdump.doings import Done
 from loganalyst.sources.stackdump.stacks import Frame, frame
 from loganalyst.sources.text.lines import owners
@@ -41,15 +41,9 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (the content decide
 
 def read(path: Path) -> Iterator[Tables]:
     """One row of `blocks` for each thing that the program did; content that is no profile becomes a gap."""
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        yield Tables(gaps=gap(path, f"a profile larger than {MAX_BYTES >> 20} MiB", 0, size))
-        return
-    text = whole(path).decode("utf-8", "replace")
-    try:
-        found = _counted(_of_speedscope(text) if text.lstrip()[:1] == "{" else _of_raw(text))
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
-        yield Tables(gaps=gap(path, f"not a readable profile ({error})", 0, size))
+    found = dumpfiles.parsed(path, "profile", MAX_BYTES, _things_done)
+    if isinstance(found, pl.DataFrame):
+        yield Tables(gaps=found)
         return
     rank, node = owners.of_file(path)
     rows = found.most_common(MAX_ROWS)
@@ -60,6 +54,10 @@ def read(path: Path) -> Iterator[Tables]:
         "frame": [done.frame for done, _ in rows],
         "repeated": [samples for _, samples in rows],
     }))  # fmt: skip
+
+
+def _things_done(text: str) -> "Counter[Done]":
+    return _counted(_of_speedscope(text) if text.lstrip()[:1] == "{" else _of_raw(text))
 
 
 def _counted(stacks: Iterator[tuple[tuple[Frame, ...], int]]) -> "Counter[Done]":

@@ -6,10 +6,10 @@ Each process is a row of `blocks` of kind `stack`. Sources: py-spy 0.4 (`dump.rs
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
+
 from loganalyst.model import Tables, table
-from loganalyst.opening import whole
-from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.stackdump import doings, stacks
+from loganalyst.sources.stackdump import doings, dumpfiles, stacks
 from loganalyst.sources.text.lines import owners
 
 NAME = "stackdump"
@@ -30,15 +30,9 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (the content decide
 
 def read(path: Path) -> Iterator[Tables]:
     """One row of `blocks` for each process; content that is no dump becomes a gap."""
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        yield Tables(gaps=gap(path, f"a dump of stacks larger than {MAX_BYTES >> 20} MiB", 0, size))
-        return
-    text = whole(path).decode("utf-8", "replace")
-    try:
-        found = list((stacks.of_json if text.lstrip()[:1] == "[" else stacks.of_text)(text))
-    except (ValueError, RecursionError) as error:
-        yield Tables(gaps=gap(path, f"not a readable dump of stacks ({error})", 0, size))
+    found = dumpfiles.parsed(path, "dump of stacks", MAX_BYTES, _processes)
+    if isinstance(found, pl.DataFrame):
+        yield Tables(gaps=found)
         return
     rank, node = owners.of_file(path)
     rows = [(process, doings.done(process)) for process in found]
@@ -50,3 +44,7 @@ def read(path: Path) -> Iterator[Tables]:
         "message": [f"{done.doing or doings.UNKNOWN}: {done.call}" for _, done in rows],
         "frame": [done.frame for _, done in rows],
     }))  # fmt: skip
+
+
+def _processes(text: str) -> list[stacks.Process]:
+    return list((stacks.of_json if text.lstrip()[:1] == "[" else stacks.of_text)(text))

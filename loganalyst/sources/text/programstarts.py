@@ -18,10 +18,12 @@ from loganalyst.patterntraits import having
 from loganalyst.sources.text import openinglines
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.numberrecords import NONE
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns.catalogue import PARTS
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
 from loganalyst.sources.text.sessionends import Session
+from loganalyst.thresholds import blame_limit
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
 MAX_SESSIONS = 1 << 14  # starts of a file that become sessions; each costs memory, and the report lists it
@@ -52,6 +54,7 @@ class Sessions:
     busy: int = 0
     fatal: int = 0
     failed: int = 0  # the last failure that counts
+    imports: tuple[int, str] = (0, "")  # the last start that ended at its imports: its line, and `outer` of it
     job_line: int = 0
     report: tuple[int, str] = (0, "")  # LSF's report of a job: its first line, and the job
     more: int = 0  # starts beyond MAX_SESSIONS: their lines belong to the last session
@@ -81,7 +84,7 @@ class Sessions:
 
         every = [Session(**copied(s)) for s in state["all"]]
         opening = {int(line): text for line, text in state["opening"].items()}  # JSON has no whole numbers as keys
-        return cls(**{**state, "all": every, "report": tuple(state["report"]), "opening": opening})
+        return cls(**{**state, "all": every, "report": tuple(state["report"]), "imports": tuple(state["imports"]), "opening": opening})
 
     def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
         """The session of each row of a batch; the patterns `known` claim the lines `hits`."""
@@ -89,6 +92,7 @@ class Sessions:
         handlers = {
             "job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal, "opened": self._opened,
             "banner": self._job_banner, "report": self._report, "output": self._output, "requeued": self._requeued,
+            "uncaught": self._uncaught, "imports": self._ended_at_imports, "trained": self._trained,
         }  # fmt: skip
         busy = chunk.line[look.flags["busy"]]
         for line, kind, detail in self._events(chunk, look, hits, known):
@@ -123,6 +127,7 @@ class Sessions:
         ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
         events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
         events += _requeued(hits, known, chunk.line[look.flags["busy"]])
+        events += self._of_imports(hits, known, chunk, chunk.line[look.flags["busy"]])
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] in _JOB_EVENTS]
             others = [e for e in events if e[1] not in _JOB_EVENTS]
@@ -197,6 +202,40 @@ class Sessions:
         if self.all[-1].first_line <= int(stopped or 0):
             self._start(int(stopped or 0) + 1)
 
+    def _of_imports(
+        self, hits: Hits, known: Catalogue, chunk: Chunk, busy: NDArray[np.int64]
+    ) -> list[tuple[int, str, str | None]]:
+        """Events of starts that ended at their imports, of other exceptions that nothing caught, and of the training
+        behind the former: whoever trains has imported everything.
+        """
+        found: list[tuple[int, str, str | None]] = []
+        ended = [self.imports[0]] if self.imports[0] else []
+        for line, outer, imports in _uncaught_in(hits, known, chunk):
+            found.append((line, "uncaught", outer))
+            if imports:
+                found.append((line, "imports", outer))
+                ended.append(line)
+        for line in ended:
+            later = busy[np.searchsorted(busy, line, side="right") :]
+            if len(later) >= blame_limit("survived_after"):
+                found.append((int(later[0]), "trained", str(line)))
+        return found
+
+    def _uncaught(self, line: int, outer: str | None) -> None:
+        """The script that ended at its imports came farther: it was repaired and started again."""
+        script, _, place = (outer or "").rpartition(":")
+        earlier, _, ended = self.imports[1].rpartition(":")
+        if self.imports[0] and script == earlier and int(place) > int(ended):
+            self._trained(line, str(self.imports[0]))
+
+    def _ended_at_imports(self, line: int, outer: str | None) -> None:
+        self.imports = line, outer or ""
+
+    def _trained(self, _line: int, ended: str | None) -> None:
+        """Another start begins behind the line `ended`, where a start ended at its imports."""
+        if self.begun <= int(ended or 0):
+            self._start(int(ended or 0) + 1)
+
     def _report(self, line: int, job: str | None) -> None:
         """LSF's report of a job begins; where its output lies is said later."""
         self.report = line, job or ""
@@ -235,6 +274,9 @@ class Sessions:
         ids = (*having("terminated"), *having("traceback"))
         more = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in ids])
         judged = hits[hits.with_parts(*_JUDGED, "end") | more]
+        answers = hits.line[hits.chain != NONE]
+        for number, line in zip(self.at(answers).tolist(), answers.tolist(), strict=True):
+            self.all[number].answered = line
         columns = (self.at(judged.line), judged.line, judged.pattern, judged.part, judged.captures)
         for number, line, pattern, place, captures in zip(*(column.tolist() for column in columns), strict=True):
             part = PARTS[place]
@@ -271,6 +313,29 @@ class Sessions:
             "status": [s.status(last) for s, last in zip(self.all, lasts, strict=True)],
             "job": [s.job for s in self.all],
         })  # fmt: skip
+
+
+def _uncaught_in(hits: Hits, known: Catalogue, chunk: Chunk) -> list[tuple[int, str, bool]]:
+    """The exceptions that nothing caught, of a log without ranks: line, `outer` of its traceback, and whether a script
+    failed to import something at its top.
+    """
+    printed = np.flatnonzero(hits.chain != NONE)
+    said = [json.loads(text) for text in hits.captures[printed]]
+    found = [
+        (row, one, label) for row, one, label in zip(
+            hits.row[printed].tolist(), said, (known.labels[n] for n in hits.pattern[printed].tolist()), strict=True
+        ) if "outer" in one
+    ]  # fmt: skip
+    if not found or (described(chunk.some(np.array([row for row, *_ in found])))["prefix"] != "").any():
+        return []
+    return [(int(chunk.line[row]), one["outer"], _is_at_imports(one, label)) for row, one, label in found]
+
+
+def _is_at_imports(said: Mapping[str, Any], label: str | None) -> bool:
+    """Whether an exception, with the captures `said`, ended a program before its own work."""
+    top = (said.get("frame") or "").endswith(" in <module>")
+    place = int(said["outer"].rpartition(":")[2])
+    return label == "import_error" and top and place <= blame_limit("imports_end")
 
 
 def _requeued(hits: Hits, known: Catalogue, busy: NDArray[np.int64]) -> list[tuple[int, str, str | None]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import RunStatus
 from loganalyst.patterntraits import having
+from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS
 from loganalyst.thresholds import blame_limit
 
 Fault = tuple[int, str | None, str]  # line, label, pattern
@@ -32,11 +33,12 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 class Session:
     """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
-    progress: its last two lines with a metric. faults: by part, the first fault that training did not survive; under
+    progress: its last two lines with a metric. trained: the number of lines with a metric. faults: by part, the first fault that training did not survive; under
     `cascade` only a SIGTERM that ended it, under `caught` an exception that the program printed itself, under
     `uncaught` one that the interpreter printed before the first metric. caught: how often the program printed each
     exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the program printed
-    something else. head: the last line that opens a traceback. reported: the last line of a report on the end of the
+    something else. head: the last line that opens a traceback. answered: the last line that names the exception of one.
+    reported: the last line of a report on the end of the
     job, which precedes its output. reported_done: the report says that the job succeeded. trained_at: its first line
     with a metric. started, ended: its first and last time (µs).
     """
@@ -45,11 +47,13 @@ class Session:
     job: str | None = None
     seen: list[str] = field(default_factory=list)
     progress: list[int] = field(default_factory=list)
+    trained: int = 0
     faults: dict[str, Fault] = field(default_factory=dict)
     caught: dict[str, int] = field(default_factory=dict)
     last_caught: dict[str, int] = field(default_factory=dict)
     apart: list[str] = field(default_factory=list)
     head: int = 0
+    answered: int = 0
     reported: int = 0
     reported_done: bool = False
     trained_at: int | None = None
@@ -79,7 +83,13 @@ class Session:
         aside = [] if self.ended_well else aside
         for _, label, pattern in (*strong, *weak, *aside):
             return "killed" if pattern in having("killed") else _STATUS_OF_LABEL.get(label or "", "failed")
-        return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
+        if self.ended_well:
+            return "finished"
+        return "killed" if "cascade" in self.faults else "failed" if self._cut_off(last_line) else "unknown"
+
+    def _cut_off(self, last_line: int) -> bool:
+        """Whether the log ends within a traceback, before the line of its exception."""
+        return max(self.answered, *self.progress[-1:], last_line - MAX_ROWS) < self.head
 
     def _handled(self, last_line: int) -> bool:
         """Whether the program went on after exceptions that it printed itself: it did so again and again, or its job
@@ -91,8 +101,8 @@ class Session:
         return (went_on or self.reported_done) and "confirm" not in self.faults
 
     def _trained(self) -> bool:
-        """Whether it trained to its end."""
-        return self.ended_well and len(self.progress) > 1
+        """Whether it trained to its end, or printed more than a buffer holds, behind an exception that nothing caught."""
+        return self.ended_well and len(self.progress) > 1 or self.trained > blame_limit("flushed")
 
     def add_fault(self, part: str, fault: Fault, captures: str) -> None:
         """Record a fault, unless training survived it. `captures` are those of its line."""
@@ -132,6 +142,7 @@ class Session:
     def add_progress(self, lines: NDArray[np.int64]) -> None:
         """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()
+        self.trained += len(np.unique(lines))
         self.trained_at = self.trained_at or int(lines.min())
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]

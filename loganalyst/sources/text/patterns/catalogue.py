@@ -22,8 +22,8 @@ Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom",
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position)
 PARTS: tuple[Part, ...] = get_args(Part)
 # A line of source code that a traceback quotes, plain or in a box: it was not raised there.
-# `│ ❱ 89 │ raise ValueError("x")`, `| 12 | "x"`, ` raise ValueError("x")`, ` assert x`
-_QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]|^\s+(?:raise|assert)\s"
+# `│ ❱ 89 │ raise ValueError("x")`, `| 12 | "x"`, ` raise ValueError("x")`, ` assert x`, ` warnings.warn("x")`
+_QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]|^\s+(?:raise|assert)\s|^\s+(?:\w+\.)?warn(?:ing)?\("
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
 
 

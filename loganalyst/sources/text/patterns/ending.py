@@ -20,6 +20,9 @@ MAX_TEXT_CHARS = 200  # characters of a line that are kept
 MAX_LAST_LINES = 12  # last lines that count if they state an error
 MAX_UNKNOWN_LINES = 5  # last lines that count if they state an error of no known pattern or family
 MAX_COMPLAINT_LINES = 3  # last lines that count if they only sound like an error
+MIN_RECORDS_BEHIND = 3  # records of ordinary work behind an error that show that the program went on
+_COMPLETE = r"100%\|"  # `100%|██████████| 2/2 [00:23<00:00, 11.74s/it]`
+_INFO = r"(?:^|[\s\[|:(])INFO\b[\s\]:|-]"  # `INFO:root:start`, `2024-05-01 10:00:02 INFO tune.py:276 -- done`
 UNKNOWN_ORDER = 4  # sort key of an error of no family: behind those of a family
 _HARMLESS = ("advice", "work")  # parts whose lines may sound like an error and report none
 _BAR_ENDINGS = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
@@ -92,8 +95,8 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
         & ~message.str.contains(unknownerrors.speech("no_error"))
         & (pl.col("back") <= MAX_COMPLAINT_LINES)
     )
-    lines = last.select("line", "text", message=body + goes_on, back=pl.int_range(pl.len(), 0, -1))
-    lines = lines.with_columns(states_error=states_error).filter(pl.col("states_error") | complaint)
+    lines = last.select("line", "text", message=body + goes_on, back=pl.int_range(pl.len(), 0, -1), survived=_survived())
+    lines = lines.with_columns(states_error=states_error).filter(pl.col("states_error") | complaint, ~pl.col("survived"))
     if not lines.height:
         return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
     lines = lines.hstack(unknownerrors.classify(lines["message"], lines["states_error"].to_numpy()))
@@ -103,6 +106,15 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     order = pl.when(pl.col("label").is_not_null()).then(known).otherwise(unknown)
     ordered = lines.with_columns(order=order).drop_nulls("order").sort("order", "line")
     return (ordered.filter(pl.col("order") < UNKNOWN_ORDER, ~vague) if named else ordered).head(1)
+
+
+def _survived() -> pl.Expr:
+    """Whether the program went on behind a line: a progress bar became complete, or it logged ordinary work."""
+    complete, records = (
+        pl.col("body").str.contains(regex).cast(pl.Int64).shift(-1, fill_value=0).cum_sum(reverse=True)
+        for regex in (_COMPLETE, _INFO)
+    )
+    return (complete > 0) | (records >= MIN_RECORDS_BEHIND)
 
 
 def _reports_work(message: pl.Expr) -> pl.Expr:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time, table
 from loganalyst.patterntraits import having
-from loganalyst.sources.text.lines import heads, owners, pods
+from loganalyst.sources.text.lines import heads, owners, pods, warninglines
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE, Grouping, Integers, Mask, Table
 from loganalyst.sources.text.patterns import catalogue as patterns
@@ -23,7 +24,8 @@ MAX_MATCHES_PER_END = 100
 MIN_WAITING_LINES = 1000  # lines that wait to be described, about
 MAX_WAITING_BYTES = 1 << 20  # bytes of them
 
-_START, _ADVICE = PARTS.index("start"), PARTS.index("advice")
+_START, _ADVICE, _SYMPTOM = (PARTS.index(part) for part in ("start", "advice", "symptom"))
+_FAULTS = [PARTS.index(part) for part in ("aside", "root", "stop", "peer", "cascade", "confirm")]
 _FOLLOW_FROM_OTHERS = [PARTS.index("peer"), PARTS.index("cascade")]
 
 
@@ -80,7 +82,7 @@ class Catalogue:
         """The claimed rows of a batch, and all candidate rows as text.
 
         `literals` were found in `rows`. `ends` are tracebacks (row of the exception, exception, message, frame, rank,
-        node, harmless, ignored, printer, chain), one a row, in order.
+        node, harmless, ignored, printer, outer, chain), one a row, in order.
         """
         asked = np.union1d(rows, ends["row"].to_numpy()) if ends.height else np.unique(rows)
         if not len(asked):
@@ -90,6 +92,7 @@ class Catalogue:
         pattern = np.array([self.place[id_] for id_ in found["pattern"]], np.int64)
         captures = np.array(found["captures"].to_list(), object)
         hits = self._hits(chunk, asked[found["row"].to_numpy()], pattern, captures)
+        hits = self._without_warnings(chunk, hits, text["body"].gather(found["row"]), ends)
         return (self._with_exceptions(chunk, hits, ends) if ends.height else hits), text
 
     def _claims(self, body: pl.Series, at: Integers, literals: Integers) -> pl.DataFrame:
@@ -103,6 +106,30 @@ class Catalogue:
         both = pl.concat([found, more])
         order = both["pattern"].replace_strict(self.place, return_dtype=pl.Int64)
         return both.with_columns(order=order).sort("row", "order").unique("row", keep="first", maintain_order=True)
+
+    @cached_property
+    def _of_warnings(self) -> Mask:
+        """The patterns, by place, whose own examples are warnings: their lines stay faults."""
+        examples = pl.Series([line for pattern in self.known for line in pattern.match], dtype=pl.String)
+        owner = np.repeat(np.arange(len(self.known)), [len(pattern.match) for pattern in self.known])
+        return np.isin(np.arange(len(self.known)), owner[warninglines.warns(examples).to_numpy()])
+
+    def _without_warnings(self, chunk: Chunk, hits: Hits, body: pl.Series, ends: pl.DataFrame) -> Hits:
+        """The hits with the part `advice` for those faults that a warning only mentions, and for the line of source
+        code below a warning of Python. The exceptions of tracebacks (`ends`) are no warnings.
+        """
+        faults = np.flatnonzero(np.isin(hits.part, _FAULTS) & ~np.isin(hits.row, ends["row"].to_numpy()))
+        if not len(faults):
+            return hits
+        message = heads.without_bars(body.gather(faults))
+        warned = warninglines.warns(message).to_numpy()
+        warned = warned & ~self._of_warnings[hits.pattern[faults]] if warned.any() else warned
+        below = np.flatnonzero(message.str.contains(r"^\s").to_numpy() & (hits.row[faults] > 0))
+        if len(below):
+            warned[below] |= warninglines.of_python(chunk.some(hits.row[faults[below]] - 1)).to_numpy()
+        part = hits.part.copy()
+        part[faults[warned]] = _ADVICE
+        return replace(hits, part=part)
 
     def _hits(self, chunk: Chunk, row: Integers, pattern: Integers, captures: NDArray[np.object_]) -> Hits:
         return Hits(row, chunk.line[row], pattern, self.part[pattern], captures, np.full(len(row), NONE))
@@ -119,25 +146,28 @@ class Catalogue:
         both = both[np.argsort(both.row, kind="stable")]
         at = np.searchsorted(both.row, rows)
         captures, chain, part = both.captures.copy(), both.chain.copy(), both.part.copy()
+        pattern = both.pattern.copy()
+        record = at[self.generic[pattern[at]] & (part[at] == _SYMPTOM)]  # only the level of its record is known
+        pattern[record], part[record], captures[record] = plain, self.part[plain], "{}"
         by_pattern = [
-            "{}" if n == plain else captured for n, captured in zip(both.pattern[at], captures[at], strict=True)
+            "{}" if n == plain else captured for n, captured in zip(pattern[at], captures[at], strict=True)
         ]
         captures[at] = [
             more if captured == "{}" else f"{captured[:-1]},{more[1:]}"
             for captured, more in zip(by_pattern, block, strict=True)
         ]
         chain[at] = ends["chain"].to_numpy()
-        idle = ends["harmless"].to_numpy() & (self.generic[both.pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))
+        idle = ends["harmless"].to_numpy() & (self.generic[pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))
         part[at[idle | ends["ignored"].to_numpy()]] = _ADVICE
-        return replace(both, captures=captures, chain=chain, part=part)
+        return replace(both, pattern=pattern, captures=captures, chain=chain, part=part)
 
 
 def _encoded(ends: pl.DataFrame) -> list[str]:
-    """What each traceback says, as captures; with its printer where that is known, and with rank and node where the
-    log says that another process raised it.
+    """What each traceback says, as captures; with its printer and outermost frame where they are known, and with rank
+    and node where the log says that another process raised it.
     """
     captures = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
-    names = ("rank", "node", "printer")
+    names = ("rank", "node", "printer", "outer")
     for i, values in enumerate(zip(*(ends[name] for name in names), strict=True)):
         known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         if known:

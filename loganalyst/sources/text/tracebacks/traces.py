@@ -24,7 +24,8 @@ class Traceback:
     harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what another
     raised; ignored: the interpreter says that it ignored the exception; process: the rank that it is said to come from;
     node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
-    first member. printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known).
+    first member. printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
+    "file:line" of the outermost frame where the interpreter printed it.
 
     depth: of its margin; linked: the next one is said to follow from it; inner: printed as part of the previous one's
     message; remote: in Ray's form.
@@ -40,6 +41,7 @@ class Traceback:
     node: str | None
     ignored: bool = False
     printer: str | None = None
+    outer: str | None = None
     row: int | None = None
     deep: int | None = None
     chain: int = 0
@@ -137,33 +139,34 @@ def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Print
         end == after < len(texts) and tracelines.remote(texts[end]) is not None
     )  # its header may name this one's exception
     lines = tracelines.without_margins(texts, first, end + shared)
+    by, outer = _printed_by(before, text, lines)
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
         inner=process is not None or _INNER in text, remote=task is not None,
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=process, node=task[1] if task else None,
         ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))),
-        printer=_printed_by(before, text, lines),
+        printer=by, outer=outer,
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
 
 
-def _printed_by(before: str, head: str, lines: Lines) -> str | None:
-    """What printed a traceback, by its form (None: not known).
+def _printed_by(before: str, head: str, lines: Lines) -> tuple[str | None, str | None]:
+    """What printed a traceback, by its form, and the outermost frame where that is the interpreter (None: not known).
 
     `logger`: it is part of a log record. `child`: a process that the program started ended by it. `interpreter`:
     nothing caught the exception, since the outermost frame is the top of the user's script. `handler`: the program
     caught it, since the outermost frame is a function of the user's.
     """
     if tracelines.is_record(before) or tracelines.is_record(head):
-        return "logger"
+        return "logger", None
     if tracelines.is_child(before):
-        return "child"
+        return "child", None
     places = (lines.place(i) for i in range(1, min(lines.bare(), len(lines.text))))
     outermost = next((place for place in places if place), None)
     if outermost is None or tracelines.own_frame(outermost) is None or tracelines.remote(head):
-        return None
-    return "interpreter" if outermost[2] == "<module>" else "handler"
+        return None, None
+    return ("interpreter", ":".join(outermost[:2])) if outermost[2] == "<module>" else ("handler", None)
 
 
 def _completed(one: Printed) -> Printed:
