@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import plain
 from loganalyst.report.common.layout import printed, text, wrapped
 from loganalyst.report.common.markdowntext import bullets, escape, table
-from loganalyst.report import trust
 from loganalyst.report.comparison.sections import Part, headline, parts
 
 if TYPE_CHECKING:
