@@ -1,6 +1,7 @@
 """Compare many runs: audit them, group them by project, and compare each group."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -64,11 +65,14 @@ def compare(
         question = _Question(metric, goal, [os.path.abspath(p) for p in paths])
         first, *others = kin(runs, metric)
         if not others:
-            return question.compare(runs, Failures(found.groups, found.contrasts))
-        unrelated = [
-            question.unrelated(runs.at(k.rows), k, full=i < limits().compared.groups) for i, k in enumerate(others)
-        ]
-        return _joined(question.compare(runs.at(first.rows)), unrelated)
+            answer = question.compare(runs, Failures(found.groups, found.contrasts))
+        else:
+            unrelated = [
+                question.unrelated(runs.at(k.rows), k, full=i < limits().compared.groups) for i, k in enumerate(others)
+            ]
+            answer = _joined(question.compare(runs.at(first.rows)), unrelated)
+        settings = {name: _entries(found.runs[name]) for name in ("settings_obeyed", "settings_ignored")}
+        return replace(answer, **settings)
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,11 @@ def _joined(found: Comparison, unrelated: Sequence[tuple[pl.DataFrame, Unrelated
         left_out = {**objective.left_out, UNRELATED: runs.height - found.runs.height}
         objective = replace(objective, left_out=left_out)
     return replace(found, runs=runs, objective=objective, unrelated=tuple(group for _, group in unrelated))
+
+
+def _entries(column: pl.Series) -> dict[str, int]:
+    """The entries of a column of a run list, one entry a line, with the number of runs that have each."""
+    return Counter(entry for text in column.drop_nulls() for entry in text.splitlines())
 
 
 def _folder(paths: pl.Series) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 from loganalyst.features.context import Computed, Context, event_features, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
-MIN_NEVER_FINITE = 3  # values of a loss
+MIN_NEVER_FINITE, MIN_EVALUATIONS = 3, 2  # values of a loss, and of a held-out loss
 
 LOSSES = (
     "rl_loss", "loss_component", "recon_loss", "kl", "quantisation_loss", "generator_loss", "discriminator_loss",
@@ -25,7 +25,7 @@ FEATURES = (
     Feature("loss_scale_min_step", "int", "step", "first step with the lowest loss scale", "loss_scale"),
     Feature("skipped_steps", "float", "steps", "logged number of skipped optimiser steps, or of iterations with NaN", "skipped_steps"),
     Feature("skipped_share", "float", "share", "share of the steps that the optimiser skipped, by a counter that never falls and never exceeds the step", "skipped_steps"),
-    Feature("never_finite_count", "int", "metrics", "losses that were logged at least three times and never had a finite value", "loss_component"),
+    Feature("never_finite_count", "int", "metrics", "losses that were logged at least three times, or evaluated at least twice, and never had a finite value", "loss_component"),
     Feature("never_finite_metric", "text", "", "the first of these losses", "loss_component"),
 )  # fmt: skip
 
@@ -81,10 +81,12 @@ def _skipped_share(counter: Curve) -> float | None:
 
 def _never_finite(context: Context) -> Computed:
     """Losses without any finite value. An objective that is never finite trains nothing."""
-    logged = context.with_role("train_loss", "val_loss", "val_loss_component", *LOSSES)
+    held_out = context.with_role("val_loss", "val_loss_component")
+    logged = [(c, MIN_NEVER_FINITE) for c in context.with_role("train_loss", *LOSSES)]
+    logged += [(c, MIN_EVALUATIONS) for c in held_out]
     if not logged:
         return {}
-    never = [c.metric for c in logged if c.values.size >= MIN_NEVER_FINITE and not np.isfinite(c.values).any()]
+    never = [c.metric for c, least in logged if c.values.size >= least and not np.isfinite(c.values).any()]
     return {"never_finite_count": len(never), "never_finite_metric": never[0] if never else ""}
 
 

@@ -58,7 +58,7 @@ FEATURES = (
     Feature("val_loss_trend", "float", "", "Kendall's tau of the second half of the held-out loss against time (-1 = each value is lower than all before)", "val_loss"),
     *event_features("val_loss_nonfinite", "run of NaN or infinite held-out losses", "val_loss"),
     Feature("val_loss_nonfinite_metric", "text", "", "first held-out loss that ends NaN or infinite", "val_loss"),
-    Feature("val_loss_never_finite_metric", "text", "", "held-out loss that was never finite: infinite, or logged at least three times", "val_loss"),
+    Feature("val_loss_never_finite_metric", "text", "", "held-out loss that was never finite: infinite, or logged at least twice", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "relative fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
@@ -219,7 +219,7 @@ def _broken(held_out: list[Curve]) -> Computed:
     """Losses that were finite and whose last two values are not, and losses that were never finite."""
     broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
     never = [
-        c for c in held_out if not np.isfinite(c.values).any() and (len(c.values) >= 3 or np.isinf(c.values).any())
+        c for c in held_out if not np.isfinite(c.values).any() and (len(c.values) >= 2 or np.isinf(c.values).any())
     ]
     return {
         "val_loss_ends_nonfinite": bool(broken),

@@ -47,6 +47,15 @@ def entries(runs: Iterable[Mapping[str, Any]], column: str) -> dict[str, int]:
     return found
 
 
+def counted(obeyed: Mapping[str, int], ignored: Mapping[str, int]) -> dict[str, list[dict[str, Any]]]:
+    """Entries and their numbers of runs for JSON, of the settings that were obeyed and of those that were not."""
+    files = [(parsed(entry), n) for entry, n in obeyed.items()]
+    return {
+        "settings_obeyed": [{"file": s.file, "what": s.what, "runs": n} for s, n in files],
+        "settings_ignored": [{"file": file, "why": "it came with a run", "runs": n} for file, n in ignored.items()],
+    }
+
+
 def parsed(entry: str) -> SettingsFile:
     """An entry `FILE: what` as an object."""
     file, _, what = entry.rpartition(": ")

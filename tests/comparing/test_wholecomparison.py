@@ -1,12 +1,13 @@
 """Unrelated groups are appended to the comparison of the largest group."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 
 from loganalyst.comparing.comparisonresult import Objective, Unrelated
 from loganalyst.comparing.runsets import COMMON
-from loganalyst.comparing.wholecomparison import _folder, _joined
+from loganalyst.comparing.wholecomparison import _folder, _joined, compare
 from tests.comparing.test_comparisonresult import EMPTY
 
 
@@ -35,3 +36,17 @@ def test_unrelated_runs_come_last_and_are_left_out() -> None:
 def test_the_folder_of_a_group_is_the_deepest_common_one() -> None:
     assert _folder(pl.Series(["/x/a/r0", "/x/a/b/r1"])) == "/x/a"
     assert _folder(pl.Series(["/x/a/r0"])) == "/x/a/r0"
+
+
+def test_settings_of_the_user_and_those_of_a_run_are_named(tmp_path: Path) -> None:
+    """As in an audit: each file once, with the number of runs that it concerns."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "metrics.csv").write_text("step,loss\n" + "".join(f"{i},{2 - i / 50}\n" for i in range(40)))
+    (tmp_path / "loganalyst.yaml").write_text("roles: {loss: train_loss}\n")
+    (tmp_path / "b" / "loganalyst.yaml").write_text("roles: {loss: val_loss}\n")
+
+    found = compare([tmp_path], jobs=1)
+
+    assert list(found.settings_obeyed.items()) == [(f"{tmp_path / 'loganalyst.yaml'}: 1 role", 2)]
+    assert list(found.settings_ignored.items()) == [(str(tmp_path / "b" / "loganalyst.yaml"), 1)]

@@ -77,3 +77,5 @@ def test_a_loss_that_was_never_finite(features_of):
     values = features_of(logged).values
 
     assert (values["never_finite_count"], values["never_finite_metric"]) == (1, "val/box_loss")
+    assert features_of({"loss": [1.0, 0.9], "val_loss": [nan, nan]}).values["never_finite_count"] == 1
+    assert features_of({"loss": [1.0, 0.9], "val_loss": [nan]}).values["never_finite_count"] == 0

@@ -249,8 +249,4 @@ def _settings(runs: pl.DataFrame) -> dict[str, Any]:
     """The settings files that were obeyed and ignored, over all runs."""
     named = [*runs.iter_rows(named=True)] if "accepted" in runs.columns else []
     obeyed, ignored, _ = (trust.entries(named, name) for name in SETTINGS_COLUMNS)
-    files = [(trust.parsed(entry), n) for entry, n in obeyed.items()]
-    return {
-        "settings_obeyed": [{"file": s.file, "what": s.what, "runs": n} for s, n in files],
-        "settings_ignored": [{"file": file, "why": "it came with a run", "runs": n} for file, n in ignored.items()],
-    }
+    return trust.counted(obeyed, ignored)

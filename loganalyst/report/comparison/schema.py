@@ -7,6 +7,7 @@ from loganalyst.report.common.schemaparts import (
     BOOLEAN,
     INTEGER,
     NUMBER,
+    SETTINGS,
     SHARE,
     TEXT,
     Json,
@@ -44,6 +45,7 @@ def schema() -> Json:
         outcomes=listed(listed(TEXT, "A possible outcome, and its meaning.", 2)),
     )
     body = object_(
+        tuple(SETTINGS),  # younger than the schema
         schema={"const": SCHEMA_ID},
         sets=listed(TEXT, "The old set and the new one, where two paths were given; otherwise empty."),
         runs=listed(_run(), "One entry for each run: the best first, runs that are not compared last."),
@@ -59,6 +61,7 @@ def schema() -> Json:
         suggestions=listed(suggestion, "Runs to make next, the most informative first.", 3),
         changed=by_name(listed(TEXT, most=2), "Settings that differ between all new runs and all old runs."),
         unrelated=listed(_unrelated(), "Groups of runs that are unrelated to the compared runs."),
+        **SETTINGS,
     )
     return document(SCHEMA_ID, "Many runs compared", body)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import plain
 from loganalyst.report.common.layout import printed, text, wrapped
 from loganalyst.report.common.markdowntext import bullets, escape, table
@@ -72,6 +73,7 @@ def data(found: "Comparison") -> dict[str, Any]:
         **{name: [asdict(entry) for entry in getattr(found, name)] for name in MANY},
         "changed": found.changed,
         "unrelated": [_unrelated(group) for group in found.unrelated],
+        **trust.counted(found.settings_obeyed, found.settings_ignored),
     }
     return plain(whole)  # type: ignore[no-any-return]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from loganalyst.report import trust
 from loganalyst.report.audit.screen import contrast, facts
 from loganalyst.report.common.runpaths import common_root, short
 from loganalyst.report.common.wording import clean, count, number, percent
@@ -64,6 +65,7 @@ def parts(found: "Comparison", top: int = 5) -> list[Part]:
     ]  # fmt: skip
     for group in found.unrelated:
         sections += _alone(found, group, root, top)
+    sections += _settings(found)
     return [p for p in sections if p.rows or p.notes]
 
 
@@ -83,6 +85,15 @@ def _unrelated(found: "Comparison", root: str) -> Iterator[Part]:
     notes += ["They share too little with the runs compared here for a joint comparison"]
     head = ("runs", "where", "settings shared", "metrics shared", "values far apart", "compared alone")
     yield Part("Runs that are unrelated to the others", head, tuple(rows), tuple(notes))
+
+
+def _settings(found: "Comparison") -> Iterator[Part]:
+    """The settings files that took effect, and those that came with a run."""
+    named = ((trust.OBEYED, found.settings_obeyed), (trust.IGNORED, found.settings_ignored))
+    yield Part(
+        "Settings files",
+        notes=tuple(f"{name}: {clean(entry)} ({count(n, 'run')})" for name, of in named for entry, n in of.items()),
+    )
 
 
 def _where(found: "Comparison", group: "Unrelated", root: str) -> str:

@@ -42,3 +42,10 @@ def test_the_next_run_comes_last(small):
         ("Try 0.02.", "Because it is best.", "Start from b with lr = 0.02", "If it falls → go on"),
     )
     assert [level(value) for value in (0.000123456, "adam\n")] == ["0.0001235", "adam"]
+
+
+def test_settings_files_come_at_the_end(small):
+    """Those that took effect, and those that came with a run."""
+    part = parts(replace(small, settings_obeyed={"/a/l.yaml: 1 role": 3}, settings_ignored={"/a/b/l.yaml": 1}))[-1]
+
+    assert part.notes == ("Obeyed: /a/l.yaml: 1 role (3 runs)", "Not obeyed: /a/b/l.yaml (1 run)")
