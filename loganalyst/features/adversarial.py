@@ -15,7 +15,7 @@ FEATURES = (
     Feature("discriminator_swing_relative", "float", "share", "typical size of the upward swings of the discriminator's loss relative to its level", DISCRIMINATOR),
     Feature("discriminator_win_share", "float", "share", "share of the run, after its first tenth, in which a discriminator loss that is never negative is below 0.05: the discriminator is almost never wrong", DISCRIMINATOR),
     Feature("adversarial_correlation", "float", "correlation", "correlation of generator and discriminator loss in the second half (near -1: one wins when the other loses)", DISCRIMINATOR),
-    Feature("adversarial_samples_judged", "bool", "", "a distance or a score of the generated samples is logged", GENERATOR),
+    Feature("adversarial_samples_judged", "bool", "", "a distance or a score of the generated samples, or the number of modes that they reach, is logged", GENERATOR),
     Feature("adversarial_loss_range", "float", "share", "largest of both losses' ranges (without the outermost hundredths), as a share of the level", DISCRIMINATOR),
     Feature("sample_modes_metric", "text", "", "name of the number of modes that samples reach", "sample_modes"),
     Feature("sample_modes_best", "float", "modes", "highest number of modes that samples reached", "sample_modes"),
@@ -24,7 +24,7 @@ FEATURES = (
     Feature("sample_spread_share", "float", "share", "last level of this spread divided by its largest value", "sample_spread"),
     Feature("adversarial_spread_growth", "float", "ratio", "spread of the generator's loss in the last third of the run divided by its spread in the middle third", GENERATOR),
 )  # fmt: skip
-SAMPLE_QUALITY_ROLES = ("sample_distance", "val_score", "val_accuracy", "val_loss")
+SAMPLE_QUALITY_ROLES = ("sample_distance", "sample_modes", "val_score", "val_accuracy", "val_loss")
 MIN_POINTS = 30  # finite values for a spread or a correlation
 MIN_SAMPLES = 5  # evaluations of generated samples
 

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, Value, ratio, witness_at
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("train_val_gap_first", "float", "share", "(held-out − training) / |training| at the first evaluations (median of three)", "val_loss"),
@@ -16,6 +17,8 @@ FEATURES = (
     Feature("val_still_step", "int", "step", "step of the first of them", "val_loss"),
     Feature("val_accuracy_lead", "float", "score", "held-out accuracy minus training accuracy (median over the run)", "val_accuracy"),
     Feature("val_error_fall_since_loss_best", "float", "share", "relative fall of a held-out error rate (of words, characters, answers) since the held-out loss was lowest, by medians of three (0: it did not fall, or none is logged)", "val_error_rate"),
+    Feature("held_out_sets_ratio", "float", "ratio", "last held-out loss divided by the lowest last loss of any other held-out set", "val_loss"),
+    Feature("held_out_sets_apart", "bool", "", "held_out_sets_ratio is above a limit (false also where there is no other set)", "val_loss"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
 MIN_EVALUATIONS = 3
@@ -33,9 +36,23 @@ def compute(context: Context) -> Computed:
         level = abs(shape.last) if shape.last is not None else None
         out["val_loss_noise_relative"] = (ratio(shape.noise, level), witness_at(held_out))
         out |= _unchanged_end(held_out, context.quantum(held_out))
+        out |= _over_other_set(context, held_out)
         for train in context.with_role("train_loss")[:1]:
             out |= _gap(context, train, held_out)
     return out | _accuracy(context)
+
+
+def _over_other_set(context: Context, held_out: Curve) -> Computed:
+    """The last loss of this held-out set, divided by the lowest last loss of another one."""
+    ends = [(float(c.values[-1]), c) for c in context.with_role("val_loss")[1:] if c.values.size and c.values[-1] > 0]
+    if not ends or not held_out.values.size:
+        return {"held_out_sets_apart": False}
+    lowest, other = min(ends, key=lambda end: end[0])
+    times = float(held_out.values[-1]) / lowest
+    return {
+        "held_out_sets_ratio": (times, witness_at(other)),
+        "held_out_sets_apart": times > feature_limit("held_out_sets_apart"),
+    }
 
 
 def _unchanged_end(held_out: Curve, step: float) -> Computed:

@@ -11,7 +11,8 @@ from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
 LEVEL_POINTS = 3  # points of a level on one side of a jump
-MIN_SIDE_POINTS = 8  # points on each side of a jump
+MIN_SIDE_POINTS = 5  # points on each side of a jump
+MIN_RETURN = 0.7  # share of its fall by which a held-out loss rises where training starts over
 
 FEATURES = (
     Feature("relearn_count", "int", "jumps", "rises of the training loss between neighbouring points that are at least half as large as the largest", ROLE),
@@ -26,8 +27,8 @@ FEATURES = (
 def compute(context: Context) -> Computed:
     """All of FEATURES for a curve with rising steps and without a logged restart, which `resume_…` describes.
 
-    Nothing if the first pass over the data ends at the jump: every pass may fall alike, as over batches sorted by
-    length.
+    Nothing if the first pass over the data ends at the jump, and no held-out loss jumps with it: every pass may fall
+    alike, as over batches sorted by length.
     """
     curves = context.with_role(ROLE)
     if not curves or np.diff(curves[0].sessions).any() or (np.diff(curves[0].steps) <= 0).any():
@@ -47,9 +48,9 @@ def compute(context: Context) -> Computed:
     depth = (first if first is not None else 0.0) - float(levels[at - LEVEL_POINTS])
     if rise <= 0 or depth <= 0:
         return {"relearn_count": 0}
-    if _second_pass(curve, int(finite[at])):
-        return {}
     witness = witness_at(curve, int(finite[at]))
+    if _second_pass(curve, int(finite[at])) and not _held_out_returned(context, int(curve.steps[finite[at]])):
+        return {}
     out = {
         "relearn_count": (_separate(rises > rise / 2), witness),
         "relearn_step": (witness.step, witness),
@@ -62,6 +63,15 @@ def _second_pass(curve: Curve, at: int) -> bool:
     """Whether the point at `at` is the first of the second logged epoch."""
     epoch = np.floor(curve.epochs[: at + 1] + 1e-6)
     return bool(np.unique(epoch[:-1]).size == 1 and epoch[-1] > epoch[-2])
+
+
+def _held_out_returned(context: Context, step: int) -> bool:
+    """Whether a held-out loss rose at `step` by most of what it had fallen. The order of the samples cannot raise it."""
+    for curve in context.with_role("val_loss"):
+        before, after = (curve.values[there] for there in (curve.steps < step, curve.steps >= step))
+        if before.size >= LEVEL_POINTS and after.size and before[0] > before[-1]:
+            return bool(after[0] - before[-1] > MIN_RETURN * (before[0] - before[-1]))
+    return False
 
 
 def _separate(mask: NDArray[np.bool_]) -> int:

@@ -26,12 +26,14 @@ FEATURES = (
     Feature("config_dpo_beta", "float", "", "weight of the reference policy in preference learning", "config"),
     Feature("config_smoothing", "float", "share", "label smoothing", "config"),
     Feature("config_parameters", "float", "parameters", "parameters of the model: from the config, otherwise as the log prints them", "config"),
+    Feature("config_width", "float", "units", "units of the hidden layers, or the size of the embedding", "config"),
     Feature("config_trainable_share", "float", "share", "share of the parameters that is trained (NULL with adapters, which are few on purpose)", "config"),
     Feature("embedding_parameter_share", "float", "share", "share of the parameters in the token embedding: vocabulary times width", "config"),
 )  # fmt: skip
 
 EPOCH_KEYS = ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs")
 _ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
+_WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb_dim")
 _NUMBERS = {
     "config_beta2": ("adam_beta2", "beta2", "b2", "betas.1"),
     "config_epsilon": ("adam_epsilon", "adam_eps", "adamw_eps", "optimizer.eps", "optim.eps", "opt_eps"),
@@ -44,12 +46,12 @@ _NUMBERS = {
     "config_accumulation": _ACCUMULATION,
     "config_dpo_beta": ("dpo_beta", "dpo.beta", "preference_beta", "beta_dpo"),
     "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
+    "config_width": (*_WIDTH, "hidden_dim", "hidden_units", "n_hidden", "model_dim", "dim_model", "width"),
     "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
 }
 _TRAINABLE = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
 _GLOBAL_BATCH = ("global_batch_size", "total_batch_size", "train_batch_size_total", "effective_batch_size")
 _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
-_WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb_dim")
 _VOCABULARY = ("padded_vocab_size", "vocab_size", "n_vocab")
 _TRAIN = ("train_file", "train_data", "train_path", "train_dataset", "data.train", "train_dir", "train_set", "dataset")
 _HELD_OUT = ("validation_file", "val_file", "val_data", "val_path", "val_dataset", "data.val", "val_dir", "eval_file", "eval_data", "eval_dataset", "test_file", "val_set")  # fmt: skip
@@ -79,8 +81,8 @@ def compute(context: Context) -> Computed:
         | {
             "config_parameters": size,
             "config_lora_scale": ratio(alpha, rank),
-            "config_batch": _batch(context),
-            "lr_for_batch": _usual_rate(_batch(context)),
+            "config_batch": configured_batch(context),
+            "lr_for_batch": _usual_rate(configured_batch(context)),
             "config_trainable_share": _share(trained, size) if rank is None else None,
         }
         | _data(context)
@@ -96,7 +98,8 @@ def _peft_rank(context: Context) -> float | None:
     return next((numbers[f"{place}r"] for place in places if f"{place}r" in numbers), None)
 
 
-def _batch(context: Context) -> float | None:
+def configured_batch(context: Context) -> float | None:
+    """The samples per update that the config names; None if it names none."""
     whole, part = context.number(*_GLOBAL_BATCH), context.number(*_BATCH)
     return whole if whole is not None or part is None else part * (context.number(*_ACCUMULATION) or 1.0)
 

@@ -34,6 +34,7 @@ def test_whether_sample_quality_is_logged(features_of: FeaturesOf) -> None:
 
     assert features_of(losses).values["adversarial_samples_judged"] is False
     assert features_of({**losses, "FID": [30.0] * 10}).values["adversarial_samples_judged"] is True
+    assert features_of({**losses, "modes_covered": [8.0] * 10}).values["adversarial_samples_judged"] is True
     assert features_of({"loss": [0.7] * 50}).values["adversarial_samples_judged"] is None
 
 

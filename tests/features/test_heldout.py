@@ -82,3 +82,20 @@ def test_held_out_accuracy_above_training(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert heldout.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+@pytest.mark.parametrize(
+    ("logged", "times", "apart"),
+    [
+        ({"val_loss": [9.0, 8.0, 6.0], "test_loss": [0.5]}, 12.0, True),
+        ({"val_loss": [0.9, 0.8, 0.6], "test_loss": [0.5]}, pytest.approx(1.2), False),
+        ({"val_loss": [0.9, 0.8, 0.6]}, None, False),
+    ],
+)
+def test_two_held_out_sets(
+    features_of: FeaturesOf, logged: dict[str, list[float]], times: float | None, apart: bool
+) -> None:
+    """The last loss of the first set, divided by that of the other."""
+    values = features_of({"loss": [1.0, 0.8, 0.5], **logged}).values
+
+    assert (values["held_out_sets_ratio"], values["held_out_sets_apart"]) == (times, apart)

@@ -119,3 +119,10 @@ def test_only_the_order_of_the_training_data_counts(
     features_of: FeaturesOf, config: dict[str, Any], shuffled: bool | None
 ) -> None:
     assert features_of({"loss": [2.0, 1.0]}, config).values["config_shuffle"] is shuffled
+
+
+@pytest.mark.parametrize(
+    ("config", "width"), [({"width": 2}, 2.0), ({"model.hidden_size": 768}, 768.0), ({"image_width": 64}, None)]
+)
+def test_the_units_of_the_layers(features_of: FeaturesOf, config: dict[str, object], width: float | None) -> None:
+    assert features_of({"loss": [1.0, 0.5]}, config=config).values["config_width"] == width
