@@ -75,6 +75,7 @@ class Folder:
     mode: str = ""
     held: Candidate | None = None
     several: bool = False
+    adapters: list[Group] = field(default_factory=list)  # of folders below it that hold only an adapter
     claims: bool = False  # it is a run by the files directly in it
 
     def mode_of(self, inner: str) -> str:
