@@ -169,10 +169,13 @@ def _sizes(known: Known) -> Sizes | None:
 def _batch(known: Known) -> dict[str, FeatureValue]:
     whole, part, plain = (known.number(f"batch_{name}") for name in ("global", "per_device", "plain"))
     accumulated, devices = known.number("accumulation"), known.number("devices") or 1.0
+    if known.number("batch_mmengine"):  # that of one device; the number of devices stands in no config
+        part, plain = (plain, None) if known.number("devices") else (None, None)
     cut = part and plain and plain > part and accumulated is None  # into micro batches
     if cut or known.number("batch_deepspeed"):  # DeepSpeed's `train_batch_size` is that of one update
         whole = whole or plain
-    one = part * devices if part else plain
+    replicas = (known.number("lightning_devices") or 1.0) * (known.number("lightning_nodes") or 1.0)
+    one = part * devices if part else plain and plain * replicas
     total = whole or (one and one * (accumulated or 1.0))
     length = known.number("sequence_length")
     in_tokens = whole is not None and whole >= _TOKENS_FROM
