@@ -24,6 +24,7 @@ DERIVED = (
     Feature("beta2_used", "float", "", "beta2 of Adam", _D),
     Feature("precision_kind", "text", "", "numeric precision: fp32, tf32, bf16, fp16 or fp8", _D),
     Feature("model_size", "float", "parameters", "parameters of the model", _D),
+    Feature("size_known", "bool", "", "the parameters of the model are known", _D),
     Feature("embedding_share", "float", "share", "share of the parameters in token embedding and output layer", _D),
     Feature("batch_total", "float", "samples", "effective batch size", _D),
     Feature("tokens_per_update", "float", "tokens", "tokens in one update", _D),
@@ -148,7 +149,7 @@ def _model(known: Known) -> dict[str, FeatureValue]:
     share = (
         sizes.embedding / max(size, sizes.embedding) if sizes and size else known.number("embedding_parameter_share")
     )
-    return {"model_size": size, "embedding_share": share}
+    return {"model_size": size, "size_known": size is not None, "embedding_share": share}
 
 
 def _sizes(known: Known) -> Sizes | None:

@@ -7,11 +7,17 @@ the name of the class before them. Conditions, loops and functions are not read.
 """
 
 import ast
+import operator
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-MAX_POWER = 64  # exponent; larger powers take long to work out
+MAX_POWER, MAX_OPERAND = 64, 1e18  # exponent, and size of a number: arithmetic beyond them takes long
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Pow: operator.pow,
+}  # fmt: skip
 _UNKNOWN = object()  # no literal; None is one
 Scope = dict[str, Any]
 
@@ -29,7 +35,8 @@ def assignments(code: str) -> tuple[Scope, str]:
             body = ast.parse(code).body
         return _scope(body, {}), ""
     except SyntaxError as error:
-        return {}, f"not valid Python: line {error.lineno}: {error.msg}"
+        place = f"line {error.lineno}: " if error.lineno else ""
+        return {}, f"not valid Python: {place}{error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:
         return {}, f"not valid Python: {error}"
 
@@ -37,20 +44,17 @@ def assignments(code: str) -> tuple[Scope, str]:
 def _scope(body: Sequence[ast.stmt], outer: Mapping[str, Any]) -> Scope:
     """The literals that these statements assign; `outer` are those of the module around a class."""
     found: Scope = {}
+    known = ChainMap(found, dict(outer))
     for statement in body:
-        if isinstance(statement, ast.ClassDef):
-            found[statement.name] = _scope(statement.body, found)
+        if isinstance(statement, ast.ClassDef) and (own := _scope(statement.body, found)):
+            found[statement.name] = own
         for name, node in _assigned(statement):
-            value = _value(node, {**outer, **found})
+            value = _value(node, known)
             if value is _UNKNOWN:
                 found.pop(name, None)
             else:
                 found[name] = value
-    return {name: value for name, value in found.items() if value != {} or name not in _classes(body)}
-
-
-def _classes(body: Sequence[ast.stmt]) -> frozenset[str]:
-    return frozenset(statement.name for statement in body if isinstance(statement, ast.ClassDef))
+    return found
 
 
 def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
@@ -64,23 +68,24 @@ def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
     """The value of a literal; `_UNKNOWN` for anything else. Unknown items of lists and dictionaries are left out."""
+    found: Any = _UNKNOWN
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | None as value):
-            return value
+            found = value
         case ast.Name(id=name):
-            return known.get(name, _UNKNOWN)
+            found = known.get(name, _UNKNOWN)
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [value for item in items if (value := _value(item, known)) is not _UNKNOWN]
+            found = [value for item in items if (value := _value(item, known)) is not _UNKNOWN]
         case ast.Dict(keys=keys, values=values):
             named = [(k.value, v) for k, v in zip(keys, values, strict=True) if isinstance(k, ast.Constant)]
-            return _items([(str(name), value) for name, value in named], known)
+            found = _items([(str(name), value) for name, value in named], known)
         case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words):
-            return _items([(word.arg, word.value) for word in words if word.arg], known)
+            found = _items([(word.arg, word.value) for word in words if word.arg], known)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _computed(ast.Mult(), -1, _value(operand, known))
+            found = _computed(ast.Mult(), -1, _value(operand, known))
         case ast.BinOp(left=left, op=op, right=right):
-            return _computed(op, _value(left, known), _value(right, known))
-    return _UNKNOWN
+            found = _computed(op, _value(left, known), _value(right, known))
+    return found
 
 
 def _items(pairs: Sequence[tuple[str, ast.expr]], known: Mapping[str, Any]) -> Scope:
@@ -90,22 +95,11 @@ def _items(pairs: Sequence[tuple[str, ast.expr]], known: Mapping[str, Any]) -> S
 
 def _computed(op: ast.operator, left: Any, right: Any) -> Any:
     """The result of arithmetic on two numbers; `_UNKNOWN` for other values and operators."""
-    if not all(isinstance(side, int | float) and abs(side) < 1e18 for side in (left, right)):
+    work = next((work for kind, work in _ARITHMETIC.items() if isinstance(op, kind)), None)
+    numbers = all(isinstance(side, int | float) and abs(side) < MAX_OPERAND for side in (left, right))
+    if work is None or not numbers or (isinstance(op, ast.Pow) and not 0 <= right <= MAX_POWER):
         return _UNKNOWN
     try:
-        match op:
-            case ast.Add():
-                return left + right
-            case ast.Sub():
-                return left - right
-            case ast.Mult():
-                return left * right
-            case ast.Div():
-                return left / right
-            case ast.FloorDiv():
-                return left // right
-            case ast.Pow() if 0 <= right <= MAX_POWER:
-                return left**right
+        return work(left, right)
     except ArithmeticError:
         return _UNKNOWN
-    return _UNKNOWN

@@ -1,8 +1,8 @@
 """Settings of a run as rows with dotted keys.
 
-Formats: YAML (Lightning's hparams, Hydra, W&B's config), JSON, TOML, INI, literals in Python and printed options. The files are not
-trusted: no tag builds an object, aliases are not multiplied, pickles are not opened, and secrets are left out. Size,
-depth and the number of values are bounded.
+Formats: YAML (Lightning's hparams, Hydra, W&B's config), JSON, TOML, INI, literals in Python and printed options. The
+files are not trusted: no tag builds an object, aliases are not multiplied, no program is run, pickles are not opened,
+and secrets are left out. Size, depth and the number of values are bounded.
 """
 
 import re
