@@ -24,6 +24,7 @@ DERIVED = (
     Feature("beta2_used", "float", "", "beta2 of Adam", _D),
     Feature("precision_kind", "text", "", "numeric precision: fp32, tf32, bf16, fp16 or fp8", _D),
     Feature("model_size", "float", "parameters", "parameters of the model", _D),
+    Feature("size_known", "bool", "", "the parameters of the model are known", _D),
     Feature("embedding_share", "float", "share", "share of the parameters in token embedding and output layer", _D),
     Feature("batch_total", "float", "samples", "effective batch size", _D),
     Feature("tokens_per_update", "float", "tokens", "number of tokens in one update", _D),
@@ -148,7 +149,7 @@ def _model(known: Known) -> dict[str, FeatureValue]:
     share = (
         sizes.embedding / max(size, sizes.embedding) if sizes and size else known.number("embedding_parameter_share")
     )
-    return {"model_size": size, "embedding_share": share}
+    return {"model_size": size, "size_known": size is not None, "embedding_share": share}
 
 
 def _sizes(known: Known) -> Sizes | None:
@@ -169,10 +170,13 @@ def _sizes(known: Known) -> Sizes | None:
 def _batch(known: Known) -> dict[str, FeatureValue]:
     whole, part, plain = (known.number(f"batch_{name}") for name in ("global", "per_device", "plain"))
     accumulated, devices = known.number("accumulation"), known.number("devices") or 1.0
+    if known.number("batch_mmengine"):  # that of one device; the number of devices stands in no config
+        part, plain = (plain, None) if known.number("devices") else (None, None)
     cut = part and plain and plain > part and accumulated is None  # into micro batches
     if cut or known.number("batch_deepspeed"):  # DeepSpeed's `train_batch_size` is that of one update
         whole = whole or plain
-    one = part * devices if part else plain
+    replicas = (known.number("lightning_devices") or 1.0) * (known.number("lightning_nodes") or 1.0)
+    one = part * devices if part else plain and plain * replicas
     total = whole or (one and one * (accumulated or 1.0))
     length = known.number("sequence_length")
     in_tokens = whole is not None and whole >= _TOKENS_FROM

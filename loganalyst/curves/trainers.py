@@ -28,7 +28,7 @@ RECOGNISED = 1.0  # the sum of weights from which a trainer is recognised
 class Trainer:
     """A trainer: `kind` of training ("any" where its users train all kinds), what its `step` counts, the range that is
     `usual` for a feature, and the witnesses by their five sorts. `clips` is the norm at which it clips gradients where
-    no setting says otherwise (None: not known, or it does not).
+    no setting says otherwise (None: not known, or it does not). `prints_end`: a line of its says that training ended.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Trainer:
     step: str
     usual: Mapping[str, tuple[float, float]]
     clips: float | None
+    prints_end: bool
     witnesses: Mapping[str, Mapping[str, float]]
     prefixes: tuple[str, ...]
     exact: Mapping[str, Role]
@@ -139,6 +140,7 @@ def _trainer(name: str, shapes: Mapping[str, TrainerFile], files: Mapping[str, R
         name, shape.title, shape.source, shape.kind, next((s.step for s in chain if s.step), ""),
         usual={feature: bounds for ancestor in reversed(chain) for feature, bounds in ancestor.usual.items()},
         clips=next((s.clips for s in chain if s.clips is not None), None),
+        prints_end=any(ancestor.ends for ancestor in chain),
         witnesses={sort: getattr(shape.witnesses, sort) for sort in Witnesses.__struct_fields__},
         prefixes=tuple(prefix for ancestor in chain for prefix in ancestor.prefixes),
         exact={m: role for m, role in roles.items() if "*" not in m},

@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
-from loganalyst.features.validation import share
+from loganalyst.features.validation import of_tokens, share
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
@@ -17,7 +17,7 @@ FEATURES = (
     Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
     Feature("train_loss_floor", "float", "loss", "lowest possible cross-entropy with the label smoothing and the classes of the config", "config"),
     Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss divided by train_loss_floor", "train_loss"),
-    Feature("val_score_chance_classes", "int", "classes", "K if the held-out accuracy stays at 1/K, the accuracy of guessing among K classes (K: 2 to 20, or from the config); 0 otherwise", "val_accuracy"),
+    Feature("val_score_chance_classes", "int", "classes", "K if the held-out accuracy (not that of tokens) stays at 1/K, the accuracy of guessing among K classes (K: 2 to 20, or from the config); 0 otherwise", "val_accuracy"),
 )  # fmt: skip
 
 SMALL_CLASS_COUNTS = tuple(range(2, 21))  # tried if the config names none
@@ -104,7 +104,7 @@ def _loss(context: Context, configured: list[int]) -> Computed:
 def _classes_of_accuracies(context: Context) -> list[int]:
     """Each common K at whose 1/K an accuracy ends: the median of its last 30 % is near 1/K."""
     found = []
-    for curve in context.with_role("val_accuracy", "train_accuracy"):
+    for curve in (c for c in context.with_role("val_accuracy", "train_accuracy") if not of_tokens(c)):
         shares = share(curve)[np.isfinite(curve.values)]
         if shares.size >= MIN_SCORE_POINTS:
             level = float(np.median(shares[int(0.7 * shares.size) :]))
@@ -152,7 +152,7 @@ def _pinned_classes(x: NDArray[np.float64], known: list[int], configured: list[i
 
 
 def _score(context: Context, configured: list[int]) -> Computed:
-    curves = [c for c in context.with_role("val_accuracy") if np.isfinite(c.values).any()]
+    curves = [c for c in context.with_role("val_accuracy") if np.isfinite(c.values).any() and not of_tokens(c)]
     if not curves:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]

@@ -12,6 +12,7 @@ FEATURES = (
     Feature("run_end", "text", "", "how the run ended: as stated, else by its plan: finished, early_stopped or stopped_early_unexplained (NULL: nothing shows it)", "run"),
     Feature("run_epochs_done_share", "float", "share", "passes over the data as a share of the planned ones", "config"),
     Feature("run_file_cut", "text", "", "a file of metrics that ends inside a record, of a run whose end nothing states", "run"),
+    Feature("run_end_line_missing", "bool", "", "a log has the values that the trainer printed, but not the line that it prints when training ends", "run"),
 )  # fmt: skip
 CUT = "ends inside"  # gaps of files whose last record is incomplete: "the file ends inside a record"
 _PATIENCE_KEYS = ("early_stopping_patience", "early_stop_patience", "early_stopping_rounds", "patience")
@@ -23,7 +24,18 @@ def compute(context: Context) -> Computed:
     """All of FEATURES."""
     epochs = _epochs_done_share(context)
     cut = _cut_file(context) if context.run.status == "unknown" else None
-    return {"run_end": _end(context, epochs, cut), "run_epochs_done_share": epochs, "run_file_cut": cut}
+    return {
+        "run_end": _end(context, epochs, cut),
+        "run_epochs_done_share": epochs,
+        "run_file_cut": cut,
+        "run_end_line_missing": _end_line_missing(context),
+    }
+
+
+def _end_line_missing(context: Context) -> bool:
+    printed = any(source.format == "text" and source.points for source in context.run.sources)
+    known = context.trainer is not None and context.trainer.prints_end
+    return context.run.status == "unknown" and printed and known
 
 
 def _end(context: Context, epochs: float | None, cut: str | None) -> RunEnd | None:

@@ -1,8 +1,11 @@
 """Features of single classes and single input lengths of the held-out data."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import polars as pl
+
+from loganalyst.curves.roles import normalise
 from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
@@ -11,6 +14,8 @@ FEATURES = (
     Feature("class_score_count", "int", "classes", "classes with a score of their own", CLASS),
     Feature("class_score_low", "float", "score", "last level of the class with the lowest score", CLASS),
     Feature("class_score_low_metric", "text", "", "metric of this class", CLASS),
+    Feature("class_score_low_name", "text", "", "this class: its number in the name of the metric, with the name that the settings give it", CLASS),
+    Feature("class_score_high_name", "text", "", "the class with the highest score", CLASS),
     Feature("class_score_high", "float", "score", "last level of the class with the highest score", CLASS),
     Feature("macro_score_last", "float", "score", "last level of a held-out score that weights all classes equally (macro F1, balanced accuracy, recall)", "val_score"),
     Feature("macro_score_metric", "text", "", "name of this score", "val_score"),
@@ -25,6 +30,10 @@ FEATURES = (
 LENGTH = re.compile(r"(?:len|length|ctx|context|seq_?len)[^a-z0-9]?(\d+)(k?)", re.I)
 # a class by its number, as in "recall/class0" or "f1_cls_3"
 ONE_CLASS = re.compile(r"(?:^|[^a-z])(?:class|cls|label)[^a-z0-9]?\d+(?:$|[^0-9])", re.I)
+# what follows the word, in "recall_class_1", "ap/category-person", "per_class_cat"
+CLASS_NAME = re.compile(r"(?:class|cls|label|category)[^a-z0-9]?([a-z0-9].*)", re.I)
+# settings with the names of classes: "id2label.1", "data.class_names.1"
+NAMED_CLASS = r"(?i)(?:^|\.)(?:id2label|names|class_names|classes|label_names)\.([0-9]+)$"
 MACRO = re.compile(r"macro|balanced|recall|f1", re.I)
 MIN_PARTS = 2  # classes or lengths to compare
 
@@ -40,28 +49,52 @@ def _levels(curves: Sequence[Curve]) -> dict[str, float]:
 
 
 def _classes(context: Context) -> Computed:
-    numbered = [c for c in context.with_role("val_score", "val_accuracy") if ONE_CLASS.search(c.metric)]
-    known = _levels([*context.with_role(CLASS), *numbered])
+    named = _named_classes(context)
+    scores = [c for c in context.with_role("val_score", "val_accuracy") if _of_one_class(c.metric, named)]
+    known = _levels([*context.with_role(CLASS), *scores])
     if len(known) < MIN_PARTS:
         return {}
-    low = min(known, key=lambda m: known[m])
+    low, high = min(known, key=lambda m: known[m]), max(known, key=lambda m: known[m])
     return {
         "class_score_count": len(known),
         "class_score_low": known[low],
         "class_score_low_metric": low,
-        "class_score_high": max(known.values()),
+        "class_score_low_name": _class_name(low, named),
+        "class_score_high_name": _class_name(high, named),
+        "class_score_high": known[high],
     }
 
 
+def _named_classes(context: Context) -> dict[str, str]:
+    """The names of the classes in the settings, by their numbers."""
+    numbers = pl.col("key").str.extract(NAMED_CLASS).alias("number")
+    rows = context.run.config.select(numbers, "value").drop_nulls().unique("number", keep="first")
+    return dict(rows.filter(pl.col("value").str.contains("[A-Za-z]")).iter_rows())
+
+
+def _of_one_class(metric: str, named: Mapping[str, str]) -> bool:
+    """Whether a score is that of one class, by its number or by a name that the settings have."""
+    words = normalise(metric)
+    return bool(ONE_CLASS.search(metric)) or any(words.endswith(f"_{normalise(name)}") for name in named.values())
+
+
+def _class_name(metric: str, named: Mapping[str, str]) -> str:
+    """The class of a metric: `1 (cat)` for `recall_class_1`, `cat` for `f1/cat`, else the metric itself."""
+    hit = CLASS_NAME.search(metric)
+    own = next((name for name in named.values() if normalise(metric).endswith(f"_{normalise(name)}")), None)
+    if hit is None:
+        return own or metric
+    return f"{hit[1]} ({named[hit[1]]})" if hit[1] in named else hit[1]
+
+
 def _macro(context: Context) -> Computed:
-    scores = context.with_role("val_score", "val_accuracy")
-    macro = next((c for c in scores if MACRO.search(c.metric) and not ONE_CLASS.search(c.metric)), None)
+    named = _named_classes(context)
+    scores = [c for c in context.with_role("val_score", "val_accuracy") if not _of_one_class(c.metric, named)]
+    macro = next((c for c in scores if MACRO.search(c.metric)), None)
     if macro is None:
         return {}
     level = last_level(macro.values)
-    plain = [
-        c for c in context.with_role("val_accuracy") if not MACRO.search(c.metric) and not ONE_CLASS.search(c.metric)
-    ]
+    plain = [c for c in scores if c.role.name == "val_accuracy" and not MACRO.search(c.metric)]
     accuracy = last_level(plain[0].values) if plain else None
     both = level is not None and accuracy is not None and max(level, accuracy) <= 1
     return {

@@ -15,7 +15,9 @@ FEATURES = (
     Feature("preference_margin_zero_share", "float", "share", "share of the logged margins that are exactly 0", MARGIN),
     Feature("preference_accuracy_first", "float", "share", "first level of the share of pairs in which the chosen answer wins", ACCURACY),
     Feature("preference_accuracy_last", "float", "share", "last level of the share of pairs in which the chosen answer wins", ACCURACY),
-    Feature("preference_held_out_last", "float", "share", "the same last level of held-out pairs", ACCURACY),
+    Feature("preference_held_out_last", "float", "share", "the same last level of held-out pairs; of several sets the highest", ACCURACY),
+    Feature("preference_held_out_worst", "float", "share", "the same last level of held-out pairs; of several sets the lowest", ACCURACY),
+    Feature("preference_held_out_worst_metric", "text", "", "the accuracy of this set", ACCURACY),
     Feature("preference_adapters", "bool", "", "the settings name adapters (NULL: no settings were read)", MARGIN),
     Feature("preference_by_likelihood", "bool", "", "rewards or log-probabilities of both answers are logged: a policy is trained, not a reward model", MARGIN),
     Feature("preference_beta_implied", "float", "", "change of the implicit reward of chosen answers divided by that of their log-probability (NULL where that moved little)", LIKELIHOOD),
@@ -38,14 +40,26 @@ def compute(context: Context) -> Computed:
     for curve in context.with_role(ACCURACY)[:1]:
         out["preference_accuracy_first"] = first_level(curve.values)
         out["preference_accuracy_last"] = (last_level(curve.values), witness_at(curve))
-    for curve in [c for c in context.with_role(ACCURACY) if names_held_out(c.metric)][:1]:
-        out["preference_held_out_last"] = (last_level(curve.values), witness_at(curve))
     for curve in context.with_role(CHOSEN)[:1]:
         out["chosen_reward_last"] = (last_level(curve.values), witness_at(curve))
     if out:
         out["preference_adapters"] = _adapters(context)
         out["preference_by_likelihood"] = bool(context.with_role(CHOSEN, LIKELIHOOD))
-    return out | _likelihoods(context)
+    return out | _held_out(context) | _likelihoods(context)
+
+
+def _held_out(context: Context) -> Computed:
+    """The held-out set whose chosen answers win most often, and the one in which they win least often."""
+    sets = [c for c in context.with_role(ACCURACY) if names_held_out(c.metric)]
+    levels = sorted(((last, c) for c in sets if (last := last_level(c.values)) is not None), key=lambda pair: pair[0])
+    if not levels:
+        return {}
+    (lowest, worst), (highest, best) = levels[0], levels[-1]
+    return {
+        "preference_held_out_last": (highest, witness_at(best)),
+        "preference_held_out_worst": (lowest, witness_at(worst)),
+        "preference_held_out_worst_metric": worst.metric,
+    }
 
 
 def _adapters(context: Context) -> bool | None:

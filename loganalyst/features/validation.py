@@ -123,6 +123,11 @@ def _is_of_another_set(metric: str, other: str) -> bool:
     return names[0] != names[1] and "train" not in names[1] and not set(words[0]).isdisjoint(words[1])
 
 
+def of_tokens(accuracy: Curve) -> bool:
+    """Whether it is the share of right tokens (`mean_token_accuracy`), which has neither a common level nor classes."""
+    return "token" in accuracy.metric.lower()
+
+
 def worst_loss(context: Context) -> tuple[Curve, Gap] | None:
     """The held-out loss that looks worst and its gap to the training loss; None if none is logged.
 
@@ -246,9 +251,8 @@ def _scores(context: Context) -> Computed:
     train = next(iter(context.with_role("train_accuracy")), None)
     train_accuracy = last_level(share(train)) if train else None
     held_out = scores(context)
-    of_tokens = train is not None and "token" in train.metric.lower()
     of_training = {
-        "train_accuracy_last": None if of_tokens else train_accuracy,
+        "train_accuracy_last": None if train is None or of_tokens(train) else train_accuracy,
         "accuracy_errors_left": _errors_left(context),
     }
     if not held_out:

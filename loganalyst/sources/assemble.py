@@ -16,6 +16,7 @@ from loganalyst.model import Run, RunStatus, Source, Tables, table
 from loganalyst.sources import clocks
 from loganalyst.sources.discovery import accountedjobs
 from loganalyst.sources.discovery.runs import READABLE, Found
+from loganalyst.sources.files import evaluationsets
 from loganalyst.sources.files.samesteps import common, prefixes
 from loganalyst.sources.files.thinning import fitting, gap
 from loganalyst.sources.filetables import BIG, Part, Place, place_rows, placed
@@ -90,6 +91,8 @@ def with_big(run: Run, heights: Mapping[str, int], frames: Callable[[str], Itera
         if height:
             big[name], why = fitting(name, height, partial(frames, name))
             gaps.append(gap(run.name, why))
+    if "points" in big:
+        big["points"] = evaluationsets.named(big["points"])
     return replace(run, gaps=pl.concat(gaps), **big)  # type: ignore[arg-type]
 
 

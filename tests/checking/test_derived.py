@@ -22,6 +22,18 @@ def worked_out(name: str, *, kind=None, modules=0, settings=9, **values):
             {"batch_plain": 256.0, "batch_per_device": 8.0, "batch_deepspeed": 8.0, "accumulation": 4.0},
             256.0,
         ),
+        # Lightning: each device has a batch of its own
+        (
+            "batch_total",
+            {"batch_plain": 16.0, "lightning_devices": 4.0, "lightning_nodes": 2.0, "accumulation": 2.0},
+            256.0,
+        ),
+        ("batch_total", {"batch_plain": 16.0, "lightning_nodes": 1.0}, 16.0),
+        # MMEngine: the batch of one device
+        ("batch_total", {"batch_plain": 2.0, "batch_mmengine": 2.0}, None),
+        ("batch_total", {"batch_plain": 2.0, "batch_mmengine": 2.0, "devices": 8.0}, 16.0),
+        ("size_known", {"size_stated": 1e9}, True),
+        ("size_known", {}, False),
         ("batch_total", {"accumulation": 8.0}, None),
         ("tokens_per_update", {"batch_global": 524288.0, "sequence_length": 1024.0}, 524288.0),
         ("tokens_per_update", {"batch_plain": 8.0, "sequence_length": 1024.0}, 8192.0),

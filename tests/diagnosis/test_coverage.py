@@ -91,6 +91,8 @@ FEW = {
     "discriminator-wins": "seen directly in the contest",
     "contest-swings": "seen directly in the contest",
     "entropy-gone": "seen directly in the policy",
+    "chosen-gives-way": "seen directly in the log-probabilities",
+    "held-out-pairs-reversed": "seen directly in the held-out pairs",
     "chosen-falls-early": "the weight of the reference is the matter",
     "policy-thrown-about": "the rate is the matter",
     "waits-for-data": "seen directly in the times",

@@ -120,3 +120,8 @@ def test_a_model_with_named_labels_chooses_among_them(features_of: FeaturesOf) -
     assert classes("no", "yes") == 2
     assert classes("LABEL_0", "LABEL_1") == 64
     assert classes() == 64
+
+
+def test_the_share_of_right_tokens_has_no_classes(features_of: FeaturesOf) -> None:
+    """One token in four right is far better than guessing."""
+    assert features_of({"eval_mean_token_accuracy": [0.25] * 5}).values["val_score_chance_classes"] is None

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from loganalyst.curves.runcurves import run_curves
+from loganalyst.curves.trainers import trainers
 from loganalyst.features import ending
 from loganalyst.features.context import Context
 from loganalyst.model import Run, RunStatus, Source, table
@@ -116,3 +117,17 @@ def test_a_file_of_metrics_that_ends_inside_a_record(
 
     assert found["run_file_cut"] == file
     assert found["run_end"] == ("stopped_early_unexplained" if file else None if status == "unknown" else status)
+
+
+@pytest.mark.parametrize(
+    ("format_", "status", "missing"),
+    [("text", "unknown", True), ("text", "finished", False), ("csv", "unknown", False)],
+)
+def test_a_log_without_the_line_that_ends_each_training(format_: str, status: RunStatus, missing: bool) -> None:
+    """The trainer prints one, and its values came from a text; tables have no such line."""
+    run = replace(run_of({}, 20, status=status), sources=(Source("log.csv", format_, 1, 20),))
+    trainer = next(known for known in trainers() if known.id == "trl-sft")
+
+    assert trainer.prints_end
+    assert ending.compute(Context(run, [], table("findings"), trainer=trainer))["run_end_line_missing"] is missing
+    assert ending.compute(Context(run, [], table("findings")))["run_end_line_missing"] is False

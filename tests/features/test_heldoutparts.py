@@ -51,3 +51,16 @@ def test_lengths_are_compared_with_the_longest(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert heldoutparts.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_a_class_has_the_name_that_the_settings_give_it(features_of: FeaturesOf) -> None:
+    """By its number, or by its name at the end of the metric; such a score is no macro average."""
+    names = {"model.id2label.0": "cat", "model.id2label.1": "dog"}
+    numbered = features_of({"val/recall_class_0": [0.98] * 5, "val/recall_class_1": [0.05] * 5}, names).values
+    named = features_of({"eval/f1_cat": [0.02] * 5, "eval/f1_dog": [0.9] * 5, "eval_acc": [0.9] * 5}, names).values
+    alone = features_of({"val/recall_class_0": [0.98] * 5, "val/recall_class_1": [0.05] * 5}).values
+
+    assert (numbered["class_score_low_name"], numbered["class_score_high_name"]) == ("1 (dog)", "0 (cat)")
+    assert (named["class_score_low_name"], named["class_score_low_metric"]) == ("cat", "eval/f1_cat")
+    assert (named["class_score_count"], named["macro_score_last"]) == (2, None)
+    assert alone["class_score_low_name"] == "1"

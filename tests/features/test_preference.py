@@ -72,3 +72,18 @@ def test_settings_that_name_adapters(features_of: FeaturesOf) -> None:
     assert features_of(logged, {"use_peft": "true"}).values["preference_adapters"] is True
     assert features_of(logged, {"learning_rate": 1e-6}).values["preference_adapters"] is False
     assert features_of(logged).values["preference_adapters"] is None
+
+
+def test_several_held_out_sets(features_of: FeaturesOf) -> None:
+    """The set whose pairs are won most often, and the one in which they are won least often."""
+    row = features_of(
+        {
+            "rewards/margins": [0.0] * 3 + [4.0] * 7,
+            "rewards/accuracies": [0.5] * 3 + [0.9] * 7,
+            "eval_swapped_rewards/accuracies": [0.5] * 3 + [0.1] * 7,
+            "eval_new_rewards/accuracies": [0.5] * 3 + [0.8] * 7,
+        }
+    ).values
+
+    assert (row["preference_held_out_last"], row["preference_held_out_worst"]) == (0.8, 0.1)
+    assert row["preference_held_out_worst_metric"] == "eval_swapped_rewards/accuracies"

@@ -1,8 +1,8 @@
 """Settings of a run as rows with dotted keys.
 
-Formats: YAML (Lightning's hparams, Hydra, W&B's config), JSON, TOML, INI and printed options. The files are not
-trusted: no tag builds an object, aliases are not multiplied, pickles are not opened, and secrets are left out. Size,
-depth and the number of values are bounded.
+Formats: YAML (Lightning's hparams, Hydra, W&B's config), JSON, TOML, INI, literals in Python and printed options. The
+files are not trusted: no tag builds an object, aliases are not multiplied, no program is run, pickles are not opened,
+and secrets are left out. Size, depth and the number of values are bounded.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Any
 
 from loganalyst.model import Tables
 from loganalyst.opening import whole
-from loganalyst.sources.config import plaintexts, secrets, yamltree
+from loganalyst.sources.config import plaintexts, pythonsettings, secrets, yamltree
 from loganalyst.sources.files.flatten import TooLargeError, config_of, config_table
 from loganalyst.sources.files.lineblocks import binary, gap, text
 from loganalyst.sources.tables.jsonshape import parse_json, settings_name, shape
@@ -43,7 +43,7 @@ def sniff(path: Path, head: bytes) -> float:
     opening = text(head)
     if _plain_text(name) and not binary(head):
         return 0.8 if kind != ".txt" or plaintexts.dump(name, opening).items else 0.0
-    if _OTHERS.fullmatch(name) or binary(head) or kind not in {".yaml", ".yml", ".json", ".toml"}:
+    if _OTHERS.fullmatch(name) or binary(head) or kind not in {".yaml", ".yml", ".json", ".toml", ".py"}:
         return 0.0
     if kind == ".json" and shape(path, opening) != "object":
         return 0.0
@@ -98,6 +98,9 @@ def _parsed(path: Path, content: str) -> tuple[dict[str, Any], str]:
             return tomllib.loads(content), ""
         except (ValueError, RecursionError) as error:
             return {}, f"not valid TOML: {error}"[:200]
+    if path.suffix.lower() == ".py":
+        data, broken = pythonsettings.assignments(content)
+        return data, broken or ("" if data else "no literal is assigned in this Python file")
     if path.suffix.lower() == ".json":
         data = parse_json(content)
         return (data, "") if isinstance(data, dict) else ({}, "not one JSON object")

@@ -8,6 +8,7 @@ from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.filenames import Kind
 
 _ML_AGENTS = "run_logs"  # the folder by which runs of Unity's ML-Agents are known
+_MMENGINE = ("vis_data", "config.py")  # the folder and the file into which MMEngine writes all settings of a run
 _METRICS, _SETTINGS = "metrics", "settings"  # below an MLflow run a file's folder says its kind, not its name
 _BY_FOLDER = frozenset({_METRICS, _SETTINGS})
 
@@ -75,6 +76,7 @@ class Folder:
     mode: str = ""
     held: Candidate | None = None
     several: bool = False
+    adapters: list[Group] = field(default_factory=list)  # of folders below it that hold only an adapter
     claims: bool = False  # it is a run by the files directly in it
 
     def mode_of(self, inner: str) -> str:
@@ -128,7 +130,7 @@ def _kind(folder: Folder, name: str) -> Kind:
         return Kind.NOTHING if name.startswith(".") else Kind.CURVES if folder.mode == _METRICS else Kind.SETTINGS
     if name.endswith(".parquet") and filenames.history_of(folder.name):
         return Kind.CURVES
-    return filenames.kind(name)
+    return Kind.SETTINGS if (folder.name, name) == _MMENGINE else filenames.kind(name)
 
 
 def _put(folder: Folder, kind: Kind, path: str, inode: int) -> None:

@@ -2,7 +2,7 @@
 
 A folder is a run if metrics or logs lie in it or in its parts (train/, logs/, checkpoint-500/ …). If two or more runs
 lie below a folder, each is a run of its own, and only what lies in the folder itself can be a further run. If one run
-lies below a folder that holds metrics, logs or checkpoints too, the folder is that run.
+lies below a folder that holds metrics, logs, checkpoints or the folder of one adapter too, the folder is that run.
 """
 
 import os
@@ -20,6 +20,7 @@ from loganalyst.sources.text.lines import owners
 MAX_LEVELS_BELOW = 3  # folders from a run up to the folder that takes it
 MAX_TABLES_PROBED = 3  # tables of any content that are searched for metrics
 MIN_CONFIDENCE = 0.9  # of a reader, that a table of any name holds metrics
+ADAPTER_FILE = "adapter_config.json"  # of PEFT, beside the weights of an adapter
 MIN_TRAINING_LINES = 5  # with an epoch or step and a loss, at the head of a text
 
 
@@ -107,10 +108,11 @@ class _Walk:
 
     def _with_one_run(self, folder: Folder, run: Candidate, above: Folder | None) -> Iterator[Candidate]:
         """A folder with one run below it. It is that run if it has metrics, checkpoints or the logs of one job too."""
-        group = folder.group
-        own = folder.marked or group.curves or group.checkpoints or group.logs
+        group, adapter = folder.group, len(folder.adapters) == 1
+        own = folder.marked or group.curves or group.checkpoints or group.logs or adapter
         if own and run.depth - folder.depth <= MAX_LEVELS_BELOW and len(_jobs(group.logs)) <= 1:
-            group.take(run.group)
+            for other in (run.group, *(folder.adapters if adapter else ())):
+                group.take(other)
             sure, text = folder.marked or run.sure, run.text and not group.curves
             yield from self._offer(Candidate(folder.path, folder.depth, group, sure, text))
         elif group.logs or group.curves:
@@ -138,6 +140,9 @@ class _Walk:
         if above and (above.claims or is_part(folder.name, above.name)):
             above.group.take(group)
             return
+        adapter = [path for path in group.settings if os.path.basename(path) == ADAPTER_FILE]
+        if above and adapter:
+            above.adapters.append(Group(settings=adapter, checkpoints=group.checkpoints))
         texts = [path for path in sorted(folder.notes) if _shows_training(path)]
         for path in texts:
             yield from self._offer(Candidate(path, folder.depth + 1, Group(logs=[path]), text=True))

@@ -54,3 +54,28 @@ def test_logs_of_several_jobs_are_several_runs(tmp_path: Path) -> None:
         ("slurm-1.out", 2, True),
         ("slurm-2.out", 1, True),
     ]
+
+
+def test_the_folder_of_an_adapter_belongs_to_the_only_run_beside_it(tmp_path: Path) -> None:
+    """Its settings and weights; two adapters may be of two runs, and two runs may both have made one."""
+    one = write(tmp_path / "one", adapter__adapter_config_dot_json="{}", adapter__adapter_model_dot_safetensors="x")
+    write(one, adapter__tokenizer_config_dot_json="{}", runs__today__metrics_dot_csv="x")
+    two = write(tmp_path / "two", a__adapter_config_dot_json="{}", b__adapter_config_dot_json="{}")
+    write(two, runs__today__metrics_dot_csv="x")
+    both = write(
+        tmp_path / "both", adapter__adapter_config_dot_json="{}", a__metrics_dot_csv="x", b__metrics_dot_csv="x"
+    )
+    (run,) = walk(str(one), set())
+
+    assert [Path(path).name for path in run.group.settings] == ["adapter_config.json"]
+    assert [Path(path).name for path in run.group.checkpoints] == ["adapter_model.safetensors"]
+    assert (roots(one), roots(two), roots(both)) == (["."], ["runs/today"], ["a", "b"])
+
+
+def test_the_settings_that_mmengine_writes(tmp_path: Path) -> None:
+    """In `vis_data/config.py`; no other Python file is read."""
+    write(tmp_path, vis_data__config_dot_py="lr = 1", vis_data__model_dot_py="lr = 2", config_dot_py="lr = 3")
+    write(tmp_path, vis_data__scalars_dot_json="x")
+    (run,) = walk(str(tmp_path), set())
+
+    assert [str(Path(path).relative_to(tmp_path)) for path in run.group.settings] == ["vis_data/config.py"]
