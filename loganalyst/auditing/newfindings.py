@@ -1,8 +1,9 @@
 """Report the findings that are new since the last scan: each one once, even if the process is killed."""
 
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -91,12 +92,15 @@ def scan(
 def _alone(store: Path) -> Iterator[None]:
     """Hold the lock that allows one scan of the store at a time."""
     folder = store / "scan-lock"
-    try:
-        folder.mkdir(exist_ok=True)
-        with lock.writing(folder, 0.0):
-            yield
-    except OSError as error:
-        raise StoreError(store, f"cannot be used as a store ({error})", "a folder that can be written") from None
+    with ExitStack() as held:
+        try:
+            folder.mkdir(exist_ok=True)
+            held.enter_context(lock.writing(folder, 0.0))
+        except StoreError as error:
+            raise StoreError(store, f"is being scanned ({error.where} {error.what})", error.allowed) from None
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(store, f"cannot be used as a store ({error})", "a folder that can be written") from None
+        yield
 
 
 def _note(store: Store, findings: Sequence[dict[str, Any]], state: str) -> None:
@@ -113,7 +117,7 @@ def _findings(found: Audit) -> list[dict[str, Any]]:
     runs = [
         {
             "schema": SCHEMA_ID, "kind": "run",
-            "id": _finding_id(run["run_id"], run["cause"], run["file"], run["line"]),
+            "id": _finding_id(run["run_id"], run["cause"], *_message_place(run)),
             "time": now, "run": _run(run), **{name: run[name] for name in RUN_FIELDS},
             **{name: (run[name] or "").splitlines() for name in SETTINGS_FIELDS},
         }
@@ -129,6 +133,14 @@ def _findings(found: Audit) -> list[dict[str, Any]]:
     ]  # fmt: skip
     influences = [{"schema": SCHEMA_ID, "time": now, **line} for line in _influences(found)]
     return [*runs, *{line["id"]: line for line in (*nodes, *influences)}.values()]
+
+
+def _message_place(run: dict[str, Any]) -> tuple[str | None, int | None]:
+    """The file and line of the message that shows the cause; None for a cause that a curve shows.
+
+    Only a curve gives a step. Its line is not in the id, because it can move while the run grows.
+    """
+    return (run["file"], run["line"]) if run["step"] is None else (None, None)
 
 
 def _run(run: dict[str, Any]) -> dict[str, Any]:

@@ -79,6 +79,19 @@ def test_a_log_that_grows_truncates_or_vanishes(tmp_path: Path) -> None:
     assert (new["label"], other["run"]["name"]) == ("disk_full", "slurm-2.out")
 
 
+def test_a_cause_in_a_curve_is_reported_once_while_the_run_grows(tmp_path: Path) -> None:
+    """The rate stays too low: the line that shows it moves with each scan, and the finding stays the same."""
+    log = tmp_path / "logs" / "train.log"
+    log.parent.mkdir()
+    sink = Kept()
+    for start in (0, 500, 1000):
+        with log.open("a") as file:
+            file.writelines(f"step {i} | loss {6 - i / 1000:.4f} | lr 1e-6\n" for i in range(start, start + 500, 10))
+        scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1)
+
+    assert [json.loads(line)["cause"] for line in sink.lines] == ["lr-too-low"]
+
+
 class _Dies(Exception):
     pass
 
@@ -113,8 +126,35 @@ def test_a_second_scan_leaves(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     store.ingest([])
     (store.path / "scan-lock").mkdir()
-    with lock.writing(store.path / "scan-lock", 0.0), pytest.raises(StoreError, match="another process"):
+    with lock.writing(store.path / "scan-lock", 0.0), pytest.raises(StoreError) as raised:
         scan([tmp_path / "logs"], store.path, Kept(), jobs=1)
+
+    assert str(raised.value) == (
+        f"{store.path}: is being scanned ({store.path}/scan-lock is being written by another process); "
+        "wait until it is done"
+    )
+
+
+def test_a_fault_of_the_sink_is_not_blamed_on_the_store(tmp_path: Path) -> None:
+    """The error names the file of findings; the next scan reports the finding."""
+    job(tmp_path / "logs", 1)
+    missing = tmp_path / "no-folder" / "found.jsonl"
+
+    with pytest.raises(FileNotFoundError, match="no-folder"):
+        scan([tmp_path / "logs"], tmp_path / "store", FindingsFile(missing), jobs=1)
+    missing.parent.mkdir()
+    scan([tmp_path / "logs"], tmp_path / "store", FindingsFile(missing), jobs=1)
+
+    assert [json.loads(line)["cause"] for line in missing.read_text().splitlines()] == ["cuda-out-of-memory"]
+
+
+def test_a_lock_that_cannot_be_made_is_a_fault_of_the_store(tmp_path: Path) -> None:
+    """Where its database is a folder, the error names the store."""
+    (tmp_path / "store" / "scan-lock" / "lock.sqlite" / "x").mkdir(parents=True)
+    job(tmp_path / "logs", 1)
+
+    with pytest.raises(StoreError, match="cannot be used as a store"):
+        scan([tmp_path / "logs"], tmp_path / "store", Kept(), jobs=1)
 
 
 def command(tmp_path: Path, *more: object) -> subprocess.CompletedProcess[str]:
