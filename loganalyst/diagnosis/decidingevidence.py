@@ -32,7 +32,9 @@ def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue)
     leading = _leading([j for j in applying if not _against(j)] or applying, MAX_RIVALS + 1)
     experiment = next(filter(None, (_experiment(judged, answers) for judged in leading)), ())
     logged = _logged(leading, answers, catalogue)
-    several = tuple(decider for decider in logged if len(decider.separates) > 1)  # one that moves a single cause decides little
+    several = tuple(
+        decider for decider in logged if len(decider.separates) > 1
+    )  # one that moves a single cause decides little
     return (several if several or experiment else logged) + experiment
 
 
