@@ -26,7 +26,7 @@ def test_missing_names_what_to_log(catalogue: Catalogue) -> None:
 
 
 def test_the_measurement_that_moves_rivals_most_comes_first(catalogue: Catalogue) -> None:
-    """Both rivals for a NaN ask the config. The rate would move only one of them, and nothing supports an experiment."""
+    """Both rivals for a NaN ask the config. The rate moves only one, and nothing supports an experiment."""
     every, answers = judged(catalogue, NAN)
     [found] = decidingevidence.unnamed(every, answers, catalogue)
 
