@@ -40,7 +40,8 @@ class LookedUp(Shape, frozen=True):
 
     `words`: the value is the first name whose words are in the text; without one it is not known. `defaults`: the value
     where none of the keys is set, but one of these settings is, because it shows a program with this default.
-    `neighbours`: a key of at most three letters counts only if one of these keys is at the same place, as `lr` is near `eps`.
+    `neighbours`: a key of at most three letters counts only if one of these keys is at the same place, as
+    `lr` is near `eps`.
     """
 
     keys: Texts

@@ -15,7 +15,8 @@ class Entry(Shape, frozen=True):
 
     `range` is the least and the greatest possible value, `total` the role of the loss that this one is a term of,
     `needs` the company without which it is unsure. A name with one of the `weak` words means `otherwise` without the
-    company; so does a name whose values contradict the role. A name with a word of the lists `without` has another role.
+    company; so does a name whose values contradict the role. A name with a word of the lists `without` has another
+    role.
     """
 
     meaning: Text

@@ -30,10 +30,16 @@ def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue)
     rivals = [j for j in every.values() if _open(j, answers) and j.seen]
     applying = [j for j in rivals if answers.applies[j.rule.id]] or rivals
     leading = _leading([j for j in applying if not _against(j)] or applying, MAX_RIVALS + 1)
-    experiment = next(filter(None, (_experiment(judged, answers) for judged in leading)), ())
     logged = _logged(leading, answers, catalogue)
-    several = tuple(decider for decider in logged if len(decider.separates) > 1)  # one that moves a single cause decides little
-    return (several if several or experiment else logged) + experiment
+    useful = tuple(decider for decider in logged if len(decider.separates) > 1)  # what moves one cause decides little
+    return useful + _experiment_of([j for j in leading if j.supported], answers) or (
+        logged + _experiment_of(leading, answers)
+    )
+
+
+def _experiment_of(leading: Sequence[Judged], answers: Answers) -> tuple[Decider, ...]:
+    """The experiment of the first of these causes that has one."""
+    return next(filter(None, (_experiment(judged, answers) for judged in leading)), ())
 
 
 def alone(judged: Judged, answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:

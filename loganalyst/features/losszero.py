@@ -21,6 +21,7 @@ FEATURES = (
     *event_features("train_loss_zero", "start of a lasting run of values that are logged as 0", ROLE),
     Feature("train_loss_zero_value", "text", "", "these values as they were logged, such as `exactly 0`, or `0.0000 (below 0.00005)` for a loss with four decimals", ROLE),
     Feature("train_loss_before_zero_share", "float", "share", "level of the last nonzero values before that run relative to the first level (0: the loss reached 0 gradually, or the accuracy is complete, so a loss of 0 is no fault)", ROLE),
+    Feature("train_loss_level_before_zero", "float", "loss", "level of the last nonzero values before that run (NULL: there is none)", ROLE),
     Feature("train_loss_placeholder", "text", "", "a metric named like a training loss that is always 0 while a held-out loss moves, so that it is none", ROLE),
 )  # fmt: skip
 
@@ -43,10 +44,12 @@ def _zeros(context: Context, curve: Curve) -> Computed:
     if not lasting:
         return {"train_loss_zero_count": 0}
     witness, step = witness_at(curve, onset), context.quantum(curve)
+    before = curve.values[:onset][np.isfinite(curve.values[:onset]) & ~zero[:onset]]
     return {
         "train_loss_zero_count": (1, witness),
         "train_loss_zero_step": (witness.step, witness),
         "train_loss_zero_value": (zero_as_logged(step), witness),
+        "train_loss_level_before_zero": float(np.median(before[-RECENT:])) if before.size else None,
         "train_loss_before_zero_share": 0.0 if _is_complete(context) else _before_zero(curve.values[:onset], step),
     }
 

@@ -33,7 +33,10 @@ def compute(context: Context) -> Computed:
     for curve in context.with_role("value_loss")[:1]:
         first, last = first_level(curve.values), last_level(curve.values)
         fall = None if first is None or last is None else ratio(first - last, abs(first))
-        out |= {"value_loss_last": (logged_near(curve.values, last), witness_at(curve)), "value_loss_drop_relative": fall}
+        out |= {
+            "value_loss_last": (logged_near(curve.values, last), witness_at(curve)),
+            "value_loss_drop_relative": fall,
+        }
     spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         finite = curve.values[np.isfinite(curve.values)]

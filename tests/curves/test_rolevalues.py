@@ -98,3 +98,17 @@ def test_names_of_other_numbers(name: str) -> None:
 )
 def test_a_clock_is_no_step_time(values: list[float], role: str) -> None:
     assert judged("time", values) == role
+
+
+@pytest.mark.parametrize(
+    ("values", "held_out", "role"),
+    [
+        ([0.0] * 20, FALLING, "other"),
+        ([0.0] * 20, [0.5] * 20, "train_loss"),  # nothing moves: the loss may be 0
+        ([*[0.0] * 19, 0.5], FALLING, "train_loss"),
+        ([0.0] * 4, FALLING, "train_loss"),
+    ],
+)
+def test_a_loss_that_is_always_0_while_the_weights_move(values: list[float], held_out: list[float], role: str) -> None:
+    """The program logs 0 in the place of the loss."""
+    assert judged("train_loss", values, val_loss=held_out) == role

@@ -32,6 +32,21 @@ def test_improvements(features_of: FeaturesOf, metric: str, values: np.ndarray, 
     assert (found["objective_points"], found["objective_best_metric"]) == (60, metric)
 
 
+def test_a_loss_that_fell_at_once_and_rose_later_improved(features_of: FeaturesOf) -> None:
+    """Its first values count, not only the level of its first tenth."""
+    values = [0.8, 0.5, 0.2, *[0.1] * 5, *np.linspace(0.1, 0.3, 25), *[0.2] * 27] + NOISE / 10
+
+    assert features_of({"loss": values.tolist()}).values["objective_improved"] is True
+
+
+def test_terms_stand_for_a_loss_that_is_not_logged(features_of: FeaturesOf) -> None:
+    """With the loss itself, they do not count."""
+    term, still = (1 - np.arange(60) / 100 + NOISE).tolist(), (1 + NOISE).tolist()
+
+    assert features_of({"cls_loss": term, "reg_loss": still}).values["objective_improved"] is True
+    assert features_of({"cls_loss": term, "loss": still}).values["objective_improved"] is False
+
+
 def test_too_few_values(features_of: FeaturesOf) -> None:
     """Below six values nothing is known."""
     found = features_of({"train_loss": [3.0, 2.0, 1.0]}).values

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from loganalyst import pipeline
 from loganalyst.features import losszero
 from loganalyst.features.context import Context
 from loganalyst.features.losszero import zero_as_logged
@@ -23,6 +25,27 @@ def test_a_lasting_zero(features_of: FeaturesOf) -> None:
     assert (row["train_loss_zero_count"], row["train_loss_zero_step"]) == (1, 50)
     assert row["train_loss_zero_value"] == "exactly 0"
     assert features_of({"loss": [*DECAY[:50], 0.0, *DECAY[51:]]}).values["train_loss_zero_count"] == 0
+
+
+def test_the_level_before_the_zero(features_of: FeaturesOf) -> None:
+    """A loss that was always 0 has none."""
+    name = "train_loss_level_before_zero"
+
+    assert features_of({"loss": [*DECAY[:50], *[0.0] * 20]}).values[name] == pytest.approx(np.median(DECAY[45:50]))
+    assert features_of({"loss": [0.0] * 20}).values[name] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "moves", "wanted"),
+    [("Train Loss", True, "Train Loss"), ("Train Loss", False, None), ("noise", True, None)],
+)
+def test_a_metric_that_is_always_0_is_a_placeholder(tmp_path: Path, name: str, moves: bool, wanted: str | None) -> None:
+    """If the held-out loss moves; where it does not, no weight moves either."""
+    rows = "".join(f"{i},0.0,{2.0 - moves * i / 20}\n" for i in range(20))
+    (tmp_path / "losses.csv").write_text(f"epoch,{name},Validation Loss\n{rows}", "utf-8")
+    [found] = pipeline.diagnose_paths([tmp_path])
+
+    assert found.features.values["train_loss_placeholder"] == wanted
 
 
 def test_a_printed_zero_is_described_as_printed(features_of: FeaturesOf) -> None:

@@ -69,8 +69,10 @@ STATES = {
 TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # the names of their files mean nothing to people
 BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
 CONFIG = "config"  # as features name what they need
-FILES = (JOB_LOG, CONFIG, "SLURM accounting", "checkpoints", "inspected checkpoints", "two checkpoints", "a profile", "stacks",
-         "flight-recorder dumps", "logs with", "the job logs", "the optimiser's")  # needs that are files: given, not logged  # fmt: skip
+FILES = (  # needs that are files: given, not logged
+    JOB_LOG, CONFIG, "SLURM accounting", "checkpoints", "inspected checkpoints", "two checkpoints", "a profile",
+    "stacks", "flight-recorder dumps", "logs with", "the job logs", "the optimiser's",
+)  # fmt: skip
 MAX_STARTS = 50
 # What to draw after the curves that a cause names, in this order
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
@@ -365,7 +367,9 @@ def _decider(decider: Decider, d: Diagnosis, cause: Cause | None = None) -> str:
         return change if cause else f"try: {clean(decider.what)}; then {clean(decider.check)}"
     what = clean(decider.what)
     others = [f'"{clean(title, 120)}"' for title in decider.separates if cause is None or title != cause.issue][:2]
-    distinguishes = f" (distinguishes {'it from ' if cause else ''}{joined(others)})" if others[0 if cause else 1 :] else ""
+    distinguishes = (
+        f" (distinguishes {'it from ' if cause else ''}{joined(others)})" if others[0 if cause else 1 :] else ""
+    )
     if what.startswith(FILES):
         return f"give {'the config of the run' if what == CONFIG else what}{distinguishes}"
     often = " more often" if any(m.role == what for m in d.metrics) else ""
@@ -489,7 +493,10 @@ def _reported(item: Mapping[str, Any]) -> Row:
 
 def _perhaps(rival: Rival, d: Diagnosis) -> Row:
     """A cause that a doubted healthy run may have, and what would decide."""
-    return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(_decider(decider, d) for decider in rival.decide))
+    return Row(
+        f"{clean(rival.title, 120)} {percent(rival.confidence)}",
+        "; ".join(_decider(decider, d) for decider in rival.decide),
+    )
 
 
 def _alternative(other: Alternative) -> Row:

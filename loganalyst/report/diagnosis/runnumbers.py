@@ -12,7 +12,8 @@ def best(d: Diagnosis) -> tuple[str, ...]:
     """The best value of each headline metric, validation metrics first. A single value is not called the best."""
     held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
     return tuple(
-        f"{'best ' if m['points'] > 1 else ''}{clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}"
+        ("best " if m["points"] > 1 else "")
+        + f"{clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}"
         for m in held_out_first
     )
 

@@ -1,7 +1,8 @@
 """CSV with one curve a cell: `BOW,"[0.71, 0.67, …]"`, as pandas writes a frame of lists.
 
 Each column of lists is a metric, and each row a training of its own. The cell of words before it names the row, and
-stands before the metric as the name of a file would: `BOW::Loss`. Cells that hold one number are metrics with one value.
+stands before the metric as the name of a file would: `BOW::Loss`. Cells that hold one number are metrics with one
+value.
 """
 
 import csv
