@@ -21,11 +21,11 @@ def parted(data: bytes, starts: NDArray[np.int64] | None = None) -> bytes:
     >>> parted(4 * b" 10%|#    | 1/10 [00:01<00:09,  1.02it/s, loss=2.3]").count(b"\\r")
     3
     """
-    if TQDM not in data and KERAS not in data:
-        return data
     if starts is None:
         feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
         starts = np.concatenate([[0], feeds + 1, [len(data) + 1]])
+    if np.diff(starts).max(initial=0) <= MIN_LINE_BYTES or not _has_bars(data):
+        return data
     parts, at = list[bytes](), 0
     for row in np.flatnonzero(np.diff(starts) > MIN_LINE_BYTES).tolist():
         begin, end = int(starts[row]), int(starts[row + 1]) - 1
@@ -35,6 +35,11 @@ def parted(data: bytes, starts: NDArray[np.int64] | None = None) -> bytes:
         parts += [data[at:begin], _KERAS_START.sub(_at_its_number, _TQDM_END.sub(rb"\1\r", line))]
         at = end
     return b"".join([*parts, data[at:]]) if parts else data
+
+
+def _has_bars(data: bytes) -> bool:
+    """Whether a bar is in the lines. Single bytes are found many times faster than a text of several."""
+    return any(bar[:1] in data and bar in data for bar in (TQDM, KERAS))
 
 
 def _at_its_number(bar: re.Match[bytes]) -> bytes:

@@ -40,14 +40,12 @@ _HEAD = (
 # The head of any record, whatever its level: `2024-05-01 10:00:02,123  INFO      `, `[INFO] train — `, `INFO:root:`,
 # `12-Mar-24 10:00:02-INFO-[utils.py:160]  `, `I0501 10:00:02.123456 77 file.cc:12] `
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|Info|info|debug|VERBOSE|TRACE)"
-_BEHIND_LEVEL = (
-    rf"(?:\[[^\]]{{1,60}}\][\s:—–-]*|{_PLACE}{_BETWEEN}|[\w.]{{1,40}} [—–-] )?"  # `[utils.py:160]  `, `train — `
-)
+_BEHIND_LEVEL = r"(?:\[[^\]]{1,60}\][ \t:—–-]*|[A-Za-z0-9_./<>-]{1,60}:[0-9]+[ \t:|—–-]+|[A-Za-z0-9_.]{1,40} [—–-] )?"
 _ANY_HEAD = (
     r"^(?:"
-    rf"[^|]{{0,60}}?(?:\| *[^|]{{1,40}})??\b{_LEVEL}\b[\]):|]*(?:[ \t:|—–-]+|$){_BEHIND_LEVEL}"
-    r"|[DIW]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] "
-    rf"|[\[(]?{_STAMP}[\])]?(?:[\s:|—–-]+|$)"
+    rf"[^|]{{0,60}}?(?:\| *[^|]{{1,40}})??(?-u:\b){_LEVEL}(?-u:\b)[\]):|]*(?:[ \t:|—–-]+|$){_BEHIND_LEVEL}"
+    r"|[DIW][0-9]{4} [0-9:.]+ +[0-9]+ [A-Za-z0-9_.-]+:[0-9]+\] "
+    rf"|[\[(]?{_STAMP}[\])]?(?:[ \t:|—–-]+|$)"
     r")"
 )
 

@@ -254,7 +254,7 @@ def _chunk(
     place = None if offset is None else starts[:-1] + offset
     if others & {0x1B, 0x00, 0x08} or body.startswith(codecs.BOM_UTF8):
         body = _clean(body)
-    if body is data:
+    if body is data and 0x0D not in others:
         body = gluedbars.parted(data, starts)
     if (others & {0x0D, 0x08} or body is not data) and b"\r" in body:
         body, starts, at = _refreshes(body, cache)

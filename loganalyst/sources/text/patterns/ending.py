@@ -44,14 +44,13 @@ def cut(path: Path, line: int, session: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
-def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: Also) -> pl.DataFrame:
-    """A row of `lines` (part `confirm`) for the first of the file's last lines that reports an error; `line` is the
-    number of the last line.
+def words(last: pl.DataFrame, file: str, session: int, known: Sequence[Pattern], also: Also) -> pl.DataFrame:
+    """A row of `lines` (part `confirm`) for the first of the file's last lines that reports an error; `last` are those
+    of `last_lines`.
 
     It has the pattern and label of its family (`wording`), else pattern `last-words` and no label. There is no row
     where a pattern of `known` explains more. `also` are the texts that were searched for with the patterns' literals.
     """
-    last = last_lines(path, line)
     if not last.height:
         return table("lines")
     body, message = last["body"], without_head(last["body"])
@@ -66,7 +65,7 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: A
         last, named=any(p.part in ("confirm", "cascade") or p.id in having("traceback") for p in hits)
     )
     return table("lines", {
-        "session": session, "file": path.name, "line": error["line"],
+        "session": session, "file": file, "line": error["line"],
         "pattern": error["pattern"].fill_null("last-words"), "label": error["label"], "part": "confirm",
         "captures": "{}", "text": error["text"].str.head(MAX_TEXT_CHARS),
     })  # fmt: skip
