@@ -29,10 +29,17 @@ def test_words_alone_and_an_unsure_order_have_limits() -> None:
     assert found[1].why == "30 lines with metrics follow the error, from a buffer or from a later start"
 
 
+def test_a_cut_traceback_has_a_limit() -> None:
+    (limit,) = limits({"log_root_basis": "cut", "log_root_label": "code_exception"})
+
+    assert (limit.highest, limit.why) == (0.6, "the log ends within the traceback, before its exception")
+
+
 @pytest.mark.parametrize(
     ("log", "confidence"),
     [
         (TRACE + EPOCHS, 0.75),
+        (EPOCHS + TRACE.removesuffix("KeyError: 'label'\n"), 0.6),
         ("step 1 loss 2.0\nERROR: could not parse line 12 of annotations: label is missing\n", 0.6),
         ("step 1 loss 2.0\nFATAL: quota for the experiment tokens exceeded: connection lost\n", 0.6),
     ],

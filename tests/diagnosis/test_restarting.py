@@ -41,6 +41,7 @@ def verdict(folder: Path, *logs: str) -> Restart:
     ("log", "expected", "entry"),
     [
         (STEPS + trace("KeyError: 'label'"), "do_not_restart", "own-code"),
+        (STEPS + trace(""), "unknown", "exception-cut-off"),
         (trace("ModuleNotFoundError: No module named 'apex'"), "do_not_restart", "own-settings"),
         (STEPS + trace("OSError: [Errno 28] No space left on device: '/tmp/a'"), "do_not_restart", "disk-full"),
         (trace("RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain."),

@@ -151,7 +151,7 @@ def test_host_memory_sizes(tmp_path: Path) -> None:
             ("code_exception", 4),
         ),
         # a traceback without its end
-        (STEPS + TRACE, ("other", 9)),
+        (STEPS + TRACE, ("code_exception", 9)),
         # output flushed after the traceback, and an exit that failed
         (TRACE + "ValueError: bad\n" + STEPS + "Command exited with non-zero status 1\n", ("code_exception", 4)),
         # advice is never blamed
@@ -282,3 +282,5 @@ def test_a_traceback_that_was_cut_off(tmp_path: Path) -> None:
     assert cut["log_root_message"] == (
         "a traceback at /home/me/train.py:31 in step; the line of its exception is not in the log"
     )
+    assert (cut["log_root_label"], cut["log_root_basis"]) == ("code_exception", "cut")
+    assert (whole["log_root_label"], whole["log_root_basis"]) == ("code_exception", "pattern")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import table
 from loganalyst.patterntraits import having
-from loganalyst.sources.text import openinglines
+from loganalyst.sources.text import failedimports, openinglines
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE
@@ -84,7 +84,8 @@ class Sessions:
 
         every = [Session(**copied(s)) for s in state["all"]]
         opening = {int(line): text for line, text in state["opening"].items()}  # JSON has no whole numbers as keys
-        return cls(**{**state, "all": every, "report": tuple(state["report"]), "imports": tuple(state["imports"]), "opening": opening})
+        pairs = {name: tuple(state[name]) for name in ("report", "imports")}
+        return cls(**{**state, **pairs, "all": every, "opening": opening})
 
     def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
         """The session of each row of a batch; the patterns `known` claim the lines `hits`."""
@@ -210,7 +211,7 @@ class Sessions:
         """
         found: list[tuple[int, str, str | None]] = []
         ended = [self.imports[0]] if self.imports[0] else []
-        for line, outer, imports in _uncaught_in(hits, known, chunk):
+        for line, outer, imports in failedimports.uncaught(hits, known, chunk):
             found.append((line, "uncaught", outer))
             if imports:
                 found.append((line, "imports", outer))
@@ -313,29 +314,6 @@ class Sessions:
             "status": [s.status(last) for s, last in zip(self.all, lasts, strict=True)],
             "job": [s.job for s in self.all],
         })  # fmt: skip
-
-
-def _uncaught_in(hits: Hits, known: Catalogue, chunk: Chunk) -> list[tuple[int, str, bool]]:
-    """The exceptions that nothing caught, of a log without ranks: line, `outer` of its traceback, and whether a script
-    failed to import something at its top.
-    """
-    printed = np.flatnonzero(hits.chain != NONE)
-    said = [json.loads(text) for text in hits.captures[printed]]
-    found = [
-        (row, one, label) for row, one, label in zip(
-            hits.row[printed].tolist(), said, (known.labels[n] for n in hits.pattern[printed].tolist()), strict=True
-        ) if "outer" in one
-    ]  # fmt: skip
-    if not found or (described(chunk.some(np.array([row for row, *_ in found])))["prefix"] != "").any():
-        return []
-    return [(int(chunk.line[row]), one["outer"], _is_at_imports(one, label)) for row, one, label in found]
-
-
-def _is_at_imports(said: Mapping[str, Any], label: str | None) -> bool:
-    """Whether an exception, with the captures `said`, ended a program before its own work."""
-    top = (said.get("frame") or "").endswith(" in <module>")
-    place = int(said["outer"].rpartition(":")[2])
-    return label == "import_error" and top and place <= blame_limit("imports_end")
 
 
 def _requeued(hits: Hits, known: Catalogue, busy: NDArray[np.int64]) -> list[tuple[int, str, str | None]]:

@@ -33,14 +33,14 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 class Session:
     """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
-    progress: its last two lines with a metric. trained: the number of lines with a metric. faults: by part, the first fault that training did not survive; under
-    `cascade` only a SIGTERM that ended it, under `caught` an exception that the program printed itself, under
-    `uncaught` one that the interpreter printed before the first metric. caught: how often the program printed each
-    exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the program printed
-    something else. head: the last line that opens a traceback. answered: the last line that names the exception of one.
-    reported: the last line of a report on the end of the
-    job, which precedes its output. reported_done: the report says that the job succeeded. trained_at: its first line
-    with a metric. started, ended: its first and last time (µs).
+    progress: its last two lines with a metric. trained: the number of lines with a metric. faults: by part, the
+    first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
+    exception that the program printed itself, under `uncaught` one that the interpreter printed before the first
+    metric. caught: how often the program printed each exception. last_caught: the last line of each. apart:
+    exceptions between whose tracebacks the program printed something else. head: the last line that opens a
+    traceback. answered: the last line that names the exception of one. reported: the last line of a report on the
+    end of the job, which precedes its output. reported_done: the report says that the job succeeded. trained_at:
+    its first line with a metric. started, ended: its first and last time (µs).
     """
 
     first_line: int
@@ -101,8 +101,8 @@ class Session:
         return (went_on or self.reported_done) and "confirm" not in self.faults
 
     def _trained(self) -> bool:
-        """Whether it trained to its end, or printed more than a buffer holds, behind an exception that nothing caught."""
-        return self.ended_well and len(self.progress) > 1 or self.trained > blame_limit("flushed")
+        """Whether it trained to its end, or longer than a buffer holds, behind an exception that nothing caught."""
+        return (self.ended_well and len(self.progress) > 1) or self.trained > blame_limit("flushed")
 
     def add_fault(self, part: str, fault: Fault, captures: str) -> None:
         """Record a fault, unless training survived it. `captures` are those of its line."""

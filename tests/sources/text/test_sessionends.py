@@ -139,3 +139,27 @@ REPORT = "Subject: Job 7: <train> in cluster <dcc> {}\n\n{}\n\nThe output (if an
 )
 def test_a_report_before_the_output_states_the_end(log: Path, word: str, verdict: str, output: str, status: str):
     assert [status] == read(log, REPORT.format(word, verdict) + output).sessions["status"].to_list()
+
+
+TRACE = 'Traceback (most recent call last):\n  File "train.py", line 40, in <module>\n    main()\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("step 1 loss 0.5\n" + TRACE, "failed"),
+        ("step 1 loss 0.5\n" + TRACE + "step 2 loss 0.4\nstep 3 loss 0.3\n", "unknown"),  # survived
+        (TRACE + "Training complete.\n", "finished"),
+        ("Exception ignored in: <f>\n" + TRACE + "OSError: closed\n", "unknown"),  # its exception is there
+        (TRACE + "loading\n" * 500, "unknown"),  # no traceback is so long
+    ],
+)
+def test_a_log_that_ends_within_a_traceback_failed(log: Path, text: str, status: str) -> None:
+    assert read(log, text).sessions["status"].to_list() == [status]
+
+
+@pytest.mark.parametrize(("steps", "status"), [(150, "failed"), (151, "unknown")])
+def test_more_than_a_buffer_holds_is_of_a_later_start(log: Path, steps: int, status: str) -> None:
+    """Metrics behind an exception that nothing caught may have waited in a buffer, but not all that many."""
+    text = TRACE + "ValueError: bad\n" + "".join(f"step {i} loss 0.5\n" for i in range(steps))
+    assert read(log, text).sessions["status"].to_list() == [status]

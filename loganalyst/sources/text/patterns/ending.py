@@ -94,8 +94,11 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
         & ~message.str.contains(unknownerrors.speech("no_error"))
         & (pl.col("back") <= MAX_COMPLAINT_LINES)
     )
-    lines = last.select("line", "text", message=body + goes_on, back=pl.int_range(pl.len(), 0, -1), survived=_survived())
-    lines = lines.with_columns(states_error=states_error).filter(pl.col("states_error") | complaint, ~pl.col("survived"))
+    back = pl.int_range(pl.len(), 0, -1)
+    lines = last.select("line", "text", message=body + goes_on, back=back, survived=_survived())
+    lines = lines.with_columns(states_error=states_error).filter(
+        pl.col("states_error") | complaint, ~pl.col("survived")
+    )
     if not lines.height:
         return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
     lines = lines.hstack(unknownerrors.classify(lines["message"], lines["states_error"].to_numpy()))

@@ -149,9 +149,7 @@ class Catalogue:
         pattern = both.pattern.copy()
         record = at[self.generic[pattern[at]] & (part[at] == _SYMPTOM)]  # only the level of its record is known
         pattern[record], part[record], captures[record] = plain, self.part[plain], "{}"
-        by_pattern = [
-            "{}" if n == plain else captured for n, captured in zip(pattern[at], captures[at], strict=True)
-        ]
+        by_pattern = ["{}" if n == plain else captured for n, captured in zip(pattern[at], captures[at], strict=True)]
         captures[at] = [
             more if captured == "{}" else f"{captured[:-1]},{more[1:]}"
             for captured, more in zip(by_pattern, block, strict=True)

@@ -9,7 +9,7 @@ from loganalyst.sources.text.lines import warninglines
 @pytest.mark.parametrize(
     "line",
     [
-        "/env/lib/python3.9/site-packages/sklearn/label.py:151: DeprecationWarning: The truth value of an array is ambiguous",
+        "/env/lib/python3.9/site-packages/sklearn/label.py:151: DeprecationWarning: The truth value is ambiguous",
         "train.py:7: RuntimeWarning: divide by zero encountered in log",
         "<string>:1: FutureWarning: Series.fillna with 'method' is deprecated",
         "scan.py:1019: Warning: In the strict mode, all shared variables must be passed",

@@ -173,3 +173,18 @@ def test_a_last_line_without_an_end(tmp_path: Path, log: str, cut: list[tuple[in
     path.write_text(log)
 
     assert ending.cut(path, 2, 0).select("line", "offset", "captures", "text").rows() == cut
+
+
+@pytest.mark.parametrize(
+    ("behind", "found"),
+    [
+        ("INFO:root:start\n" * 3, []),
+        ("INFO:root:start\n" * 2, [(1, "Unable to start the quux daemon")]),
+        (" 50%|█████     | 1/2 [00:00<00:00,  1.76it/s]\n", [(1, "Unable to start the quux daemon")]),
+        (" 50%|█████     | 1/2 [00:00<00:00,  1.76it/s]\r100%|██████████| 2/2 [00:23<00:00, 11.7s/it]\n", []),
+    ],
+)
+def test_work_behind_an_error_shows_that_it_was_survived(
+    tmp_path: Path, behind: str, found: list[tuple[int, str]]
+) -> None:
+    assert last_words(tmp_path, "Unable to start the quux daemon\n" + behind) == found

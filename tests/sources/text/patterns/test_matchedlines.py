@@ -35,7 +35,7 @@ def _parts(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
 
 
 def test_what_a_warning_mentions_is_no_fault(tmp_path: Path) -> None:
-    """Warnings of Python and of a logger, and the source line below a warning; the same words as an exception are one."""
+    """Warnings of Python and of a logger, and the source line below one; the same words as an exception are one."""
     words = "CUDA out of memory. Tried to allocate 2.00 GiB"
     text = (
         f"/env/a.py:7: UserWarning: {words}\n  fallback('{words}')\n"
@@ -60,7 +60,10 @@ def test_a_pattern_of_warnings_keeps_its_part(tmp_path: Path) -> None:
 
 def test_a_warning_raised_as_an_exception_is_a_fault(tmp_path: Path) -> None:
     """Its line names the exception of a traceback, though it may look like a record."""
-    text = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\nUserWarning: CUDA out of memory. Tried to allocate 2.00 GiB\n'
+    text = (
+        'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\n'
+        "UserWarning: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+    )
     assert _parts(tmp_path, text) == [(4, "cuda-oom", "root")]
 
 

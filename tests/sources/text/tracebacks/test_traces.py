@@ -126,3 +126,9 @@ def test_the_parts_of_a_traceback() -> None:
     assert (one.strays(), one.extras(), one.orderly()) == (True, False, True)
     assert one.frames() == ["/a.py:3 in f"]
     assert (one.found.row, one.found.deep, one.found.exception, one.found.message) == (3, 1, "AError", "x")
+
+
+@pytest.mark.parametrize(("frame", "outer"), [(MAIN, "/home/me/train.py:40"), (STEP, None), (LIBRARY, None)])
+def test_the_outermost_frame_of_what_the_interpreter_printed(frame: str, outer: str | None) -> None:
+    (found,) = chains.find(rows("Traceback (most recent call last):", frame, "    f()", "ValueError: bad"))
+    assert found.outer == outer
