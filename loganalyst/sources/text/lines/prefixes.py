@@ -36,7 +36,12 @@ _NO_NODE = (
 )
 # What looks like a rank and is none: darknet's `1: 2.5, 2.5 avg`, CatBoost's `0: learn: 0.5`
 _NO_RANK = rf"^{_LABEL}\s*(?:learn: |[-+.\w]+, [-+.\w]+ avg\b)"
-_NODES = (r"ip=([\d.]+)", rf"{_DATE}({_HOST})", rf"({_NODE[:-2]}): ", rf"^({_ADDRESS[:-2]}): ")  # the node in Ray's, syslog's and pdsh's prefixes
+_NODES = (
+    r"ip=([\d.]+)",
+    rf"{_DATE}({_HOST})",
+    rf"({_NODE[:-2]}): ",
+    rf"^({_ADDRESS[:-2]}): ",
+)  # the node in Ray's, syslog's and pdsh's prefixes
 # Collectors write before a rank's mark: `2024-05-01T10:00:02Z stderr F ` (kubectl logs --timestamps, CRI, `ts`),
 # `[pod/train-0/main] ` (kubectl logs --prefix), `trainer_1 | ` (Docker)
 _COLLECTOR = rf"(?:{CONTAINER}|\[pod/[^\] ]{{1,200}}\] |[A-Za-z0-9_.-]+ +\| )"

@@ -254,9 +254,9 @@ class Reader:
 
 
 # The line before it is the same, of another node: each node prints the metrics
-_OF_ANOTHER_NODE = (
-    (pl.col("node") != pl.col("node").shift()) & (pl.col("body") == pl.col("body").shift())
-).fill_null(value=False)
+_OF_ANOTHER_NODE = ((pl.col("node") != pl.col("node").shift()) & (pl.col("body") == pl.col("body").shift())).fill_null(
+    value=False
+)
 
 
 def _are_steps(lines: pl.DataFrame) -> bool:
