@@ -920,7 +920,7 @@ def test_ranks_that_print_the_same_losses_count_once() -> None:
 
 
 def test_nodes_that_print_the_same_line_count_once() -> None:
-    """pdsh names the node before each line. Of lines that differ all count."""
+    """Pdsh names the node before each line. Of lines that differ all count."""
     losses = [1.8673, 0.7744, 0.6309, 0.5621]
     same = "\n".join(f"10.96.202.{n}: {{'loss': {x}, 'epoch': 0.0}}" for x in losses for n in (43, 17, 16))
     other = "\n".join(f"10.96.202.{n}: {{'loss': {x + n / 100}, 'epoch': 0.0}}" for x in losses for n in (43, 17, 16))
