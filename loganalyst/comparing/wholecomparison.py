@@ -71,8 +71,8 @@ def compare(
                 question.unrelated(runs.at(k.rows), k, full=i < limits().compared.groups) for i, k in enumerate(others)
             ]
             answer = _joined(question.compare(runs.at(first.rows)), unrelated)
-        settings = {name: _entries(found.runs[name]) for name in ("settings_obeyed", "settings_ignored")}
-        return replace(answer, **settings)
+        obeyed, ignored = (_entries(found.runs[name]) for name in ("settings_obeyed", "settings_ignored"))
+        return replace(answer, settings_obeyed=obeyed, settings_ignored=ignored)
 
 
 @dataclass(frozen=True)

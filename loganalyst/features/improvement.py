@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from loganalyst.features.beginning import begins_late
 from loganalyst.features.context import Computed, Context, minus, tau, witness_at
 from loganalyst.features.validation import scores, share
 from loganalyst.model import Curve, Feature
@@ -9,18 +10,19 @@ from loganalyst.signals.standarderror import change_z, since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
-    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss, reconstruction term or training accuracy got better by more than three standard errors from the first tenth to the last third, or for a loss from its first three values (NULL: none has six values)", "a loss, score or reward"),
+    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss, reconstruction term or training accuracy got better by more than three standard errors from the first tenth to the last third, or for a loss from its first three values (NULL: none has six values, or none did in a log that starts late in the run)", "a loss, score or reward"),
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
     Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
     Feature("objective_known", "bool", "", "one of these metrics is logged", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
     Feature("objective_steady", "bool", "", "one of these metrics has six to 29 values, and almost each is better than the one before (false: none has, or none is logged)", "a loss, score or reward"),
+    Feature("objective_ends_best", "bool", "", "one of these metrics has three to five values, of which the last is the best (false: none has, or none is logged)", "a loss, score or reward"),
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
 )  # fmt: skip
 
 MIN_STEADY_POINTS = 6  # values of which chance orders one in 720 sequences
-FEW_POINTS = 30
+MIN_FEW_POINTS, FEW_POINTS = 3, 30
 LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss")
 
 
@@ -30,20 +32,24 @@ def compute(context: Context) -> Computed:
     terms = () if context.with_role("train_loss") else context.with_role("loss_component")
     curves = [*good, *context.with_role(*LOSSES, "train_accuracy"), *terms]
     if not curves:
-        return {"objective_known": False, "objective_steady": False}
+        return {"objective_known": False, "objective_steady": False, "objective_ends_best": False}
     out: Computed = {
         "objective_known": True,
         "objective_points": max(len(c.values) for c in curves),
         "score_improved": any(_kept(curve) for curve in good),
         "objective_steady": any(_steady(curve) for curve in curves),
+        "objective_ends_best": any(_ends_best(curve) for curve in curves),
         "part_fell": any(_fell(curve) for curve in context.with_role("recon_loss", "val_loss")),
     }
     known = [(z, curve) for curve in curves if (z := _improvement(curve)) is not None]
     if not known:
         return out
     best, curve = max(known, key=lambda pair: pair[0])
+    improved = best > feature_limit("significant_gain")
+    if not improved and all(begins_late(curve) for _, curve in known):
+        return out
     return out | {
-        "objective_improved": best > feature_limit("significant_gain"),
+        "objective_improved": improved,
         "objective_best_z": (best, witness_at(curve)),
         "objective_best_metric": curve.metric,
     }
@@ -66,6 +72,14 @@ def _steady(curve: Curve) -> bool:
         return False
     trend = tau(curve.values, MIN_STEADY_POINTS)
     return trend is not None and (trend if curve.role.worse == "down" else -trend) > feature_limit("steady_trend")
+
+
+def _ends_best(curve: Curve) -> bool:
+    """Whether very few values end at their best, which is all that they can show."""
+    values = curve.values[np.isfinite(curve.values)]
+    if not MIN_FEW_POINTS <= values.size < MIN_STEADY_POINTS:
+        return False
+    return bool(values[-1] == (values.max() if curve.role.worse == "down" else values.min()))
 
 
 def _fell(curve: Curve) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from loganalyst.features import improvement
 from loganalyst.features.context import Context
-from loganalyst.model import Features
+from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
 NOISE = np.random.default_rng(0).normal(0, 0.05, 60)
@@ -71,11 +71,42 @@ def test_few_values_improve_one_by_one(features_of: FeaturesOf, metric: str, val
     assert features_of({metric: values}).values["objective_steady"] is steady
 
 
+@pytest.mark.parametrize(
+    ("metric", "values", "best"),
+    [
+        ("loss", [2.38, 2.35, 2.51, 2.36], False),
+        ("loss", [2.38, 2.35, 2.51, 2.34], True),
+        ("val_acc", [0.6, 0.5, 0.7], True),
+        ("loss", [2.0, 1.0], False),  # two values are in order by chance
+        ("loss", [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], False),  # as many as a trend needs
+    ],
+)
+def test_three_to_five_values_may_end_at_their_best(
+    features_of: FeaturesOf, metric: str, values: list[float], best: bool
+) -> None:
+    """In the direction that is better."""
+    assert features_of({metric: values}).values["objective_ends_best"] is best
+
+
+def test_a_log_that_starts_late_does_not_show_that_nothing_improved(features_of: FeaturesOf) -> None:
+    """The end of a run may be flat. A rise counts wherever the log starts."""
+
+    def late(values: list[float]) -> object:
+        steps = list(range(4000, 4000 + len(values)))
+        points = table("points", {"session": 0, "metric": "val_acc", "step": steps, "value": values, "source": "m.csv"})
+        return features_of({}, points=points).values["objective_improved"]
+
+    assert late([0.555] * 40) is None
+    assert late([0.5 + 0.01 * n for n in range(40)]) is True
+    assert features_of({"val_acc": [0.555] * 40}).values["objective_improved"] is False
+
+
 def test_a_run_without_objectives_has_no_values(context_of: Callable[..., Context]) -> None:
     """A learning rate is no objective."""
     assert improvement.compute(context_of({"lr": [1.0] * 20})) == {
         "objective_known": False,
         "objective_steady": False,
+        "objective_ends_best": False,
     }
     assert improvement.compute(context_of({"reward": [1.0, 2.0]}))["objective_known"] is True
 

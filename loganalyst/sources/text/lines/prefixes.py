@@ -20,6 +20,7 @@ _RANKS = (r"\[(?:rank:? ?|default)(\d+)\]", r"(?:^| )(\d+): ", r"\[\d+,(?:mpiran
 _RAY = r"\([A-Za-z_][A-Za-z0-9_.]*(?:,|, rank=[0-9]+,)? pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"
 # `gpu07.cluster: ` of pdsh and other fan-out launchers
 _NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "
+_ADDRESS = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}: "  # `10.96.202.43: ` of pdsh
 # `May 12 10:00:02 `: syslog writes no year
 _DATE = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9:]{8} "
 _HOST = r"[A-Za-z0-9][A-Za-z0-9.-]*"
@@ -27,7 +28,7 @@ _HOST = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 _SYSLOG = rf"{_DATE}{_HOST} [A-Za-z0-9_.@/-]+(?:\[[0-9]+\])?: "
 _COLOUR = r"#033\[[0-9;]*m"  # `#033[31m`: syslog and CloudWatch write terminal codes so
 _PLAIN = "#033[0m"
-_PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE}|{_SYSLOG}|{_COLOUR})"
+_PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE}|{_ADDRESS}|{_SYSLOG}|{_COLOUR})"
 # What looks like a node's name and is none: `loss1: 0.5`, `epoch3: done`, `slurmstepd1: `
 _NO_NODE = (
     r"^(?:epoch|step|iter|iteration|fold|batch|layer|block|stage|task|rank|trial|seed|run|exp|level|cuda|lr|loss|acc|top"
@@ -35,7 +36,12 @@ _NO_NODE = (
 )
 # What looks like a rank and is none: darknet's `1: 2.5, 2.5 avg`, CatBoost's `0: learn: 0.5`
 _NO_RANK = rf"^{_LABEL}\s*(?:learn: |[-+.\w]+, [-+.\w]+ avg\b)"
-_NODES = (r"ip=([\d.]+)", rf"{_DATE}({_HOST})", rf"({_NODE[:-2]}): ")  # the node in Ray's, syslog's and pdsh's prefixes
+_NODES = (
+    r"ip=([\d.]+)",
+    rf"{_DATE}({_HOST})",
+    rf"({_NODE[:-2]}): ",
+    rf"^({_ADDRESS[:-2]}): ",
+)  # the node in Ray's, syslog's and pdsh's prefixes
 # Collectors write before a rank's mark: `2024-05-01T10:00:02Z stderr F ` (kubectl logs --timestamps, CRI, `ts`),
 # `[pod/train-0/main] ` (kubectl logs --prefix), `trainer_1 | ` (Docker)
 _COLLECTOR = rf"(?:{CONTAINER}|\[pod/[^\] ]{{1,200}}\] |[A-Za-z0-9_.-]+ +\| )"

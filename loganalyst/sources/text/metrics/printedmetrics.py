@@ -4,6 +4,7 @@ Every number of a line becomes a slot; the rest is the line's form (`lineforms`)
 recognised once and then skipped; the numbers of the others are gathered column-wise.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,6 +28,10 @@ MAX_LINE_BYTES = 10_000  # bytes; longer lines are dumps
 MIN_LINES_FOR_TEMPLATE = 16  # lines of one kind that are worth a regex of their own
 MAX_FORMS = 8  # forms of one kind whose lines are parsed by a template; lines of more forms are cleaned one by one
 COUNTS_STEPS = -1  # in place of a rank
+# `tps`, `tflops`, `mfu`, `step_time`, `memory`: each rank has its own
+_OWN = "tps|t?flops|mfu|mem(?:ory)?|(?:step_?)?time|speed|throughput"
+_OF_RANK = re.compile(rf"(?i)(?:^|[^a-z])(?:{_OWN})(?:[^a-z]|$)")
+_OF_RANK_IN_TEXT = rf"(?i)\b(?:{_OWN})[:=]? +[0-9.,]+"  # `tps: 10,050`
 _MAX_RANKS = 16  # ranks that may print one line each, in order
 MAX_TRACE_ROWS = 400  # rows between a trace's header and its error
 _OPENS = "Traceback (most recent call last)"
@@ -153,7 +158,10 @@ class Reader:
         """Restrict the rows that metrics are taken from (`mine`) to those of one rank."""
         prefixed = np.flatnonzero(look.flags["prefixed"])
         if len(prefixed):
-            rank = chunk.rows(prefixed).select("rank", "prefix", has_fraction=pl.col("body").str.contains(r"\d\.\d"))
+            rank = chunk.rows(prefixed).select(
+                "rank", "prefix", has_fraction=pl.col("body").str.contains(r"\d\.\d"), repeats=_OF_ANOTHER_NODE
+            )
+            mine[prefixed] &= ~rank["repeats"].to_numpy()
             if self.rank is None:
                 speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("has_fraction"))
                 self.rank = COUNTS_STEPS if _are_steps(speaking) else next(iter(speaking["rank"]), None)
@@ -245,6 +253,12 @@ class Reader:
             found.add_long(cells)
 
 
+# The line before it is the same, of another node: each node prints the metrics
+_OF_ANOTHER_NODE = ((pl.col("node") != pl.col("node").shift()) & (pl.col("body") == pl.col("body").shift())).fill_null(
+    value=False
+)
+
+
 def _are_steps(lines: pl.DataFrame) -> bool:
     """Whether the ranks (rank, prefix) of lines are in fact steps: each is above the last, and some are skipped, or
     there are many, or they are padded wider than the last needs.
@@ -264,7 +278,8 @@ def _with_meanings(
     """The numbers of cleaned lines that have a meaning, in the schema of `printedtables`."""
     at = loose["row"].to_numpy()
     lines = loose.with_columns(pl.Series("order", order[at]), pl.Series("session", session[at]))
-    same = (pl.col("order").diff() == 1) & (pl.col("session").diff() == 0) & (pl.col("text") == pl.col("text").shift())
+    shared = pl.col("text").str.replace_all(_OF_RANK_IN_TEXT, "")
+    same = (pl.col("order").diff() == 1) & (pl.col("session").diff() == 0) & (shared == shared.shift())
     again = same & pl.col("placed") & ~pl.col("text").str.contains(r"(?i)\bnan\b")
     return (
         lines.filter(~again.fill_null(value=False))
@@ -326,7 +341,8 @@ def _is_quote(rows: pl.DataFrame) -> Mask:
 
 
 def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: NDArray[np.int64]) -> Mask:
-    """Which rows repeat the finite record at the same position: two log handlers, or stdout and stderr in one file.
+    """Which rows repeat the finite record at the same position: two log handlers, stdout and stderr in one file, or
+    ranks that print the same losses, each with its own speed.
 
     `order` counts the rows that have a meaning.
     """
@@ -335,7 +351,8 @@ def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: N
         return again
     rows = taken.rows
     same = (np.diff(order[rows]) == 1) & (np.diff(session[rows]) == 0)
-    for slot in taken.slots:
-        same &= slot[1:] == slot[:-1]
+    own = {slot.index for slot in shape.slots if slot.role == "metric" and _OF_RANK.search(slot.name)}
+    for index, slot in enumerate(taken.slots):
+        same &= (slot[1:] == slot[:-1]) if index not in own else True
     again[1:] = same
     return again

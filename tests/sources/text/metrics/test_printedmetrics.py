@@ -903,3 +903,27 @@ def test_real_runs() -> None:
 
         assert set(label["metrics"].split(";")) - positions == set(found["metric"].unique())
         assert (label["label"] == "nan_loss") == bool(found["value"].is_nan().any())
+
+
+def test_ranks_that_print_the_same_losses_count_once() -> None:
+    """Each has its own speed. Losses that differ are those of different ranks, and all count."""
+    line = (
+        "[titan] root - INFO - step: {}  loss:  {:.5f}  grad_norm: 26.6250  memory: 66.91GiB  tps: 10,0{}  mfu: 13.99%"
+    )
+    same = "\n".join(line.format(step, 8 - step / 7, 50 + rank) for step in range(1, 5) for rank in range(7))
+    other = "\n".join(
+        line.format(step, 8 - step / 7 + rank / 9, 50 + rank) for step in range(1, 5) for rank in range(7)
+    )
+
+    assert len([r for r in rows(same) if r[0] == "loss"]) == 4
+    assert len([r for r in rows(other) if r[0] == "loss"]) == 28
+
+
+def test_nodes_that_print_the_same_line_count_once() -> None:
+    """Pdsh names the node before each line. Of lines that differ all count."""
+    losses = [1.8673, 0.7744, 0.6309, 0.5621]
+    same = "\n".join(f"10.96.202.{n}: {{'loss': {x}, 'epoch': 0.0}}" for x in losses for n in (43, 17, 16))
+    other = "\n".join(f"10.96.202.{n}: {{'loss': {x + n / 100}, 'epoch': 0.0}}" for x in losses for n in (43, 17, 16))
+
+    assert [r[3] for r in rows(same) if r[0] == "loss"] == losses
+    assert len([r for r in rows(other) if r[0] == "loss"]) == 12
