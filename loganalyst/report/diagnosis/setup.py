@@ -45,12 +45,16 @@ def setup(d: Diagnosis) -> Iterator[Row]:
 
 
 def training(d: Diagnosis) -> str:
-    """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`; empty if not known."""
+    """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`; empty if not known.
+
+    A run without names has no witnesses.
+    """
     kind = d.training_kind
     if kind is None:
         return f"with {d.trainer}" if d.trainer else ""
     by = ", ".join(dict.fromkeys([*filter(None, [d.trainer]), *kind.witnesses]))
-    return f"{'' if kind.sure else 'probably '}{kind.meaning} ({by}), {percent(kind.probability)}"
+    why = f" ({by})" if by else ""
+    return f"{'' if kind.sure else 'probably '}{kind.meaning}{why}, {percent(kind.probability)}"
 
 
 def _settings(config: pl.DataFrame) -> dict[str, str]:
