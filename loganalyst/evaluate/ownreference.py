@@ -52,7 +52,7 @@ def add_reference(store: str | Path | Store, folder: str | Path = ".") -> Path:
 
 
 def _nothing_confirmed(store: Path, healthy: pl.Series) -> SourceError:
-    """Why there is nothing to write, and the next step. `healthy` are the paths of confirmed runs that were not read."""
+    """Why there is nothing to write, and the next step. `healthy`: paths of confirmed runs, none of which was read."""
     if len(healthy):
         what = f"holds no numbers of {healthy[0]}, which was confirmed as healthy"
         return SourceError(store, what, f"`loganalyst ingest RUN --store {store}` reads them")
