@@ -94,7 +94,8 @@ def _words(sql: str) -> set[str]:
         if not token[0].isspace():
             before = (name or "").lower()
     if not words or words[0].upper() not in FIRST_WORDS:
-        raise _error(f"begins with {words[0] if words else 'nothing'!r}", f"it may with {', '.join(FIRST_WORDS)}")
+        what = f"begins with {words[0]!r}" if words else "is empty"
+        raise _error(what, f"a query begins with one of {', '.join(FIRST_WORDS)}")
     return set(words)
 
 

@@ -60,6 +60,11 @@ def test_confirm_records_and_a_query_reads(tmp_path, capsys):
     assert [label for _, label in truths(tmp_path)] == ["lr_too_high"]
 
 
+def test_confirm_says_healthy_once(tmp_path, capsys):
+    assert run("confirm", NEW, "none", "--store", tmp_path) == 0
+    assert capsys.readouterr().out.rpartition(": ")[2] == "healthy, confirmed by you\n"
+
+
 def test_confirm_refuses_what_is_no_cause(tmp_path, capsys):
     assert run("confirm", OLD, "lr-to-high", "--store", tmp_path) == 2
     assert "did you mean 'lr-too-high'?" in capsys.readouterr().err

@@ -38,4 +38,5 @@ def confirm(
     truth = confirmed(run, cause, store=kept, note=note, rules=rules)
     for fault in kept.faults:
         complain(fault, USAGE)
-    emit(f"{clean(truth.path, MAX_PATH)}: {truth.cause or truth.label} ({truth.label}), confirmed by you\n")
+    cause = f"{truth.cause} ({truth.label})" if truth.cause else truth.label
+    emit(f"{clean(truth.path, MAX_PATH)}: {cause}, confirmed by you\n")

@@ -22,8 +22,8 @@ def mcp(
 ) -> None:
     """Serve coding agents over stdin and stdout.
 
-    An agent starts this command and uses the Model Context Protocol. The tools are diagnose, audit, compare, show,
-    explain, verify, inspect, script and query. Nothing is written into a run.
+    An agent starts this command and uses the Model Context Protocol. The tools are diagnose, audit, compare,
+    check, show, explain, verify, inspect, script and query. Nothing is written into a run.
     """
     if find_spec("mcp") is None:
         raise LogAnalystError("loganalyst mcp", "needs the package mcp", how_to_install("mcp"))

@@ -5,6 +5,8 @@ import os
 from hashlib import blake2b
 from pathlib import Path
 
+import polars as pl
+
 from loganalyst import guard, pipeline
 from loganalyst.diagnosis.healthyruns import FOLDER
 from loganalyst.errors import LogAnalystError, SourceError
@@ -38,8 +40,7 @@ def add_reference(store: str | Path | Store, folder: str | Path = ".") -> Path:
     healthy = opened.truths.filter(label=HEALTHY).select("run_id", "path")
     runs = healthy.join(opened.features, on="run_id").sort("path").collect()
     if not runs.height:
-        hint = f"`loganalyst confirm RUN none --store {opened.path}` confirms one that was ingested"
-        raise SourceError(opened.path, "holds no run that was confirmed as healthy", hint)
+        raise _nothing_confirmed(opened.path, healthy.collect()["path"])
     homes = [os.path.dirname(run) for run in runs["path"]]
     found = reference(runs, homes, asked(pipeline.catalogue()), least=(1, 1), most=math.inf)
     try:
@@ -48,6 +49,17 @@ def add_reference(store: str | Path | Store, folder: str | Path = ".") -> Path:
         raise LogAnalystError(path.parent, f"cannot be made ({error.strerror})", "-o takes a folder") from None
     write_whole(path, text(found, HEAD), "-o takes a folder")
     return path
+
+
+def _nothing_confirmed(store: Path, healthy: pl.Series) -> SourceError:
+    """Why there is nothing to write, and the next step. `healthy`: paths of confirmed runs, none of which was read."""
+    if len(healthy):
+        what = f"holds no numbers of {healthy[0]}, which was confirmed as healthy"
+        return SourceError(store, what, f"`loganalyst ingest RUN --store {store}` reads them")
+    if not store.is_dir():
+        return SourceError(store, "there is no store", "`loganalyst ingest PATH --store DIR` creates one")
+    hint = f"`loganalyst confirm RUN none --store {store}` confirms one that was ingested"
+    return SourceError(store, "holds no run that was confirmed as healthy", hint)
 
 
 def _name(store: Path) -> str:

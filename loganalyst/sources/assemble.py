@@ -122,7 +122,8 @@ def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
     small = (tables.config, tables.jobs, tables.sessions, tables.process_groups, tables.blocks)
     if any(p.format for p in parts) and rows + sum(t.height for t in small):
         return
-    why = "; ".join(f"{g['file']}: {g['why']}" for g in tables.gaps.head(3).to_dicts()) or "no log rows"
+    gaps = tables.gaps.unique(["file", "why"], keep="first", maintain_order=True).head(3)
+    why = "; ".join(f"{g['file']}: {g['why']}" for g in gaps.to_dicts()) or "no log rows"
     raise SourceError(path, f"nothing could be read ({why})", READABLE)
 
 

@@ -65,6 +65,18 @@ def test_a_store_without_healthy_runs_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "rules").exists()
 
 
+def test_a_missing_store_and_runs_that_were_not_ingested_are_named(tmp_path: Path) -> None:
+    """A run can be confirmed before it is read; the error says that it must be ingested."""
+    with pytest.raises(SourceError, match="store: there is no store; `loganalyst ingest PATH --store DIR` creates one"):
+        add_reference(tmp_path / "store", tmp_path / "rules")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "metrics.csv").write_text(LOSS)
+    la.confirm(tmp_path / "a", "none", store=tmp_path / "store")
+
+    with pytest.raises(SourceError, match=f"no numbers of {tmp_path / 'a'}, which was confirmed as healthy"):
+        add_reference(tmp_path / "store", tmp_path / "rules")
+
+
 def test_nothing_is_written_into_a_run_of_the_store(tmp_path: Path) -> None:
     store = stored(tmp_path, "a")
     la.confirm(tmp_path / "lab" / "a", "none", store=store)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loganalyst.errors import SourceError
 from loganalyst.model import Tables, table
 from loganalyst.sources.assemble import MIN_SILENCE, id_of, places, relative, run_id, silence
 from loganalyst.sources.files.rowspool import Spool
@@ -82,3 +83,13 @@ def test_silence_is_five_usual_intervals() -> None:
     assert silence([part("a", "csv", every_minute)]) == MIN_SILENCE
     assert silence([part("a", "csv", every_hour)]) == timedelta(hours=5)
     assert silence([part("a", "csv", [])]) == MIN_SILENCE
+
+
+def test_a_reason_is_given_once(tmp_path: Path) -> None:
+    """A file of one long line is read in pieces, and each piece fails alike."""
+    file = tmp_path / "long.jsonl"
+    file.write_text('{"step": 1, "loss": [' + ", ".join(["0.5"] * 4_000_000) + "]}\n")
+
+    with pytest.raises(SourceError) as raised:
+        ingest(file)
+    assert raised.value.what == "nothing could be read (long.jsonl: not a JSON object in line 1)"

@@ -47,14 +47,15 @@ def setup(d: Diagnosis) -> Iterator[Row]:
 
 def training(d: Diagnosis) -> str:
     """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`; `perhaps` below one
-    half. Empty if not known.
+    half. Empty if not known. A run without names has no witnesses.
     """
     kind = d.training_kind
     if kind is None:
         return f"with {d.trainer}" if d.trainer else ""
     by = ", ".join(dict.fromkeys([*filter(None, [d.trainer]), *kind.witnesses]))
     hedge = "" if kind.sure else "probably " if kind.probability >= MIN_PROBABLE else "perhaps "
-    return f"{hedge}{kind.meaning} ({by}), {percent(kind.probability)}"
+    why = f" ({by})" if by else ""
+    return f"{hedge}{kind.meaning}{why}, {percent(kind.probability)}"
 
 
 def _settings(config: pl.DataFrame) -> dict[str, str]:

@@ -73,7 +73,8 @@ def facts(found: Replay) -> Iterator[tuple[str, str]]:
     """Checkpoint, device, and the reason why the replay ended."""
     where = "the training's start" if found.checkpoint is None else str(found.checkpoint)
     at = f", after step {step(found.step)}" if found.step is not None and found.checkpoint is not None else ""
-    yield "From", f"{where}{at}; the logs show the fault at step {step(found.onset)}"
+    shown = "do not show the step of the fault" if found.onset is None else f"show the fault at step {found.onset:,}"
+    yield "From", f"{where}{at}; the logs {shown}"
     if found.device:
         yield "Ran", f"{found.entry} on {found.device}, {duration(found.seconds)}"
     yield "Ended", found.why

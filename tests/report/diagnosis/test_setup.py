@@ -95,6 +95,7 @@ def test_shape_batch_and_data_come_from_the_settings():
             TrainingKind("speech", "speech recognition", 0.9, ("wer", "cer"), sure=True),
             "speech recognition (wer, cer), 90 %",
         ),
+        (None, TrainingKind("speech", "speech recognition", 0.9, ()), "probably speech recognition, 90 %"),
         ("Keras", None, "with Keras"),
         (None, None, ""),
     ],

@@ -16,6 +16,15 @@ def test_the_headline_says_what_was_decided(found):
     assert screen.headline(replace(undecided, ended="no_entry")) == "Inspected without the training's code"
 
 
+def test_a_fault_without_a_step(found):
+    """The first fact says whether the logs show the step of the fault."""
+    assert next(screen.facts(found)) == ("From", "the training's start; the logs show the fault at step 657")
+    assert next(screen.facts(replace(found, onset=None))) == (
+        "From",
+        "the training's start; the logs do not show the step of the fault",
+    )
+
+
 def test_an_experiment_shows_its_outcome_and_its_losses(found):
     """Bars share one scale, and a cross is a loss that is not finite."""
     text = screen.render(found)
