@@ -46,7 +46,18 @@ _NUMBERS = {
     "config_accumulation": _ACCUMULATION,
     "config_dpo_beta": ("dpo_beta", "dpo.beta", "preference_beta", "beta_dpo"),
     "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
-    "config_width": (*_WIDTH, "hidden_dim", "hidden_units", "n_hidden", "model_dim", "dim_model", "width"),
+    "config_width": (
+        *_WIDTH,
+        "hidden_dim",
+        "hidden_units",
+        "hidden_features",
+        "hidden_channels",
+        "hidden",
+        "n_hidden",
+        "model_dim",
+        "dim_model",
+        "width",
+    ),
     "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
 }
 _TRAINABLE = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip

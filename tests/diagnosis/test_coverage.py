@@ -17,6 +17,7 @@ FEW = {
     "ends-before-plan": "what ended it is not logged",
     "sure-from-the-start": "only the first weights are there before the first update",
     "gradients-stay-huge": "what is large from the start to the end is not logged",
+    "outputs-saturated": "only the size of the weights makes outputs so certain",
     "few-modes": "seen directly in the samples",
     "few-codes": "the codebook, or an encoder too small for it, which other symptoms show",
     "held-out-sets-apart": "the data of one set are the matter",
