@@ -99,8 +99,8 @@ def _parsed(path: Path, content: str) -> tuple[dict[str, Any], str]:
         except (ValueError, RecursionError) as error:
             return {}, f"not valid TOML: {error}"[:200]
     if path.suffix.lower() == ".py":
-        data, broken = pythonsettings.assignments(content)
-        return data, broken or ("" if data else "no literal is assigned in this Python file")
+        data, fault = pythonsettings.assignments(content)
+        return data, fault or ("" if data else "no literal is assigned in this Python file")
     if path.suffix.lower() == ".json":
         data = parse_json(content)
         return (data, "") if isinstance(data, dict) else ({}, "not one JSON object")
