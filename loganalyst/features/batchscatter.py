@@ -4,7 +4,7 @@ import numpy as np
 
 from loganalyst.features.context import Computed, Context, Value, ratio, witness_at
 from loganalyst.features.setup import configured_batch
-from loganalyst.model import Feature
+from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
 ROLE = "train_accuracy"
@@ -32,17 +32,24 @@ def _scatters(context: Context) -> Value:
 
 
 def _accuracies(context: Context) -> Computed:
-    """The scatter of the training accuracy, and what a random batch would have (a binomial variance)."""
-    for curve in context.with_role(ROLE)[:1]:
-        x = curve.values[np.isfinite(curve.values)]
-        if x.size < MIN_BATCHES or x.min() < 0:
-            return {}
-        x = x / 100.0 if x.max() > 1.5 else x
-        variance = float(np.mean(np.diff(x) ** 2)) / 2
-        level = np.convolve(x, np.full(LEVEL_BATCHES, 1 / LEVEL_BATCHES), mode="valid")
-        random = ratio(float(np.mean(level * (1 - level))), configured_batch(context))
-        return {
-            "batch_accuracy_swing": (variance**0.5, witness_at(curve)),
-            "batch_accuracy_excess": (ratio(variance, random), witness_at(curve)),
-        }
-    return {}
+    """The scatter of the training accuracy, and what a random batch would have (a binomial variance).
+
+    Of several curves the one that scatters least counts: another may hold values of several data sets by turns.
+    """
+    found = [pair for curve in context.with_role(ROLE) if (pair := _scatter(context, curve))]
+    return min(found, key=lambda pair: pair[0])[1] if found else {}
+
+
+def _scatter(context: Context, curve: Curve) -> tuple[float, Computed] | None:
+    """The variance of a curve from one value to the next, and its features. None for too few values."""
+    x = curve.values[np.isfinite(curve.values)]
+    if x.size < MIN_BATCHES or x.min() < 0:
+        return None
+    x = x / 100.0 if x.max() > 1.5 else x
+    variance = float(np.mean(np.diff(x) ** 2)) / 2
+    level = np.convolve(x, np.full(LEVEL_BATCHES, 1 / LEVEL_BATCHES), mode="valid")
+    random = ratio(float(np.mean(level * (1 - level))), configured_batch(context))
+    return variance, {
+        "batch_accuracy_swing": (variance**0.5, witness_at(curve)),
+        "batch_accuracy_excess": (ratio(variance, random), witness_at(curve)),
+    }

@@ -55,3 +55,12 @@ def test_random_batches_have_no_excess(context_of: Callable[..., Context]) -> No
 
 def test_few_batches_are_not_judged(context_of: Callable[..., Context]) -> None:
     assert set(batchscatter.compute(context_of({"train_acc": [0.0, 1.0] * 10}))) == {"batches_scatter"}
+
+
+def test_the_curve_that_scatters_least_counts(context_of: Callable[..., Context]) -> None:
+    """A curve with values of several data sets by turns says nothing of batches."""
+    curves = {"top1": [0.3, 0.99] * 30, "train_acc": np.linspace(0.3, 0.9, 60).tolist()}
+    found = batchscatter.compute(context_of(curves, {"batch_size": 32}))["batch_accuracy_swing"]
+
+    assert isinstance(found, tuple)
+    assert found[0] == pytest.approx(0.6 / 59 / 2**0.5)
