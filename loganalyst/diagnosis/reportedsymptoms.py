@@ -18,6 +18,7 @@ __all__ = ["Complaint", "answered", "meant", "steering", "understood"]
 MIN_SCORE_SHARE = 0.8  # of the best score, from which on another symptom is meant as well
 MIN_COVERAGE = 0.5  # of what a text says that a title must say as well
 MAX_MEANINGS = 3  # symptoms that one text may mean
+MAX_EXAMPLES = 12  # phrases that an answer names for a text that means no symptom
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ def answered(complaints: Iterable[Complaint], catalogue: Catalogue, answers: Ans
 def _answered(complaint: Complaint, catalogue: Catalogue, answers: Answers) -> Told:
     ids = complaint.symptoms
     if not ids:
-        known = ", ".join(catalogue.symptoms)
-        return Told(complaint.text, "not_understood", None, f"not understood; known symptoms are {known}")
+        phrases = [f"“{rule.told[0]}”" for rule in catalogue.symptoms.values() if rule.told][:MAX_EXAMPLES]
+        return Told(complaint.text, "not_understood", None, f"not understood; say it as {', '.join(phrases)} …")
     seen = [id_ for id_ in ids if answers.symptoms[id_]]
     open_ = [id_ for id_ in ids if answers.symptoms[id_] is None]
     titles = " or ".join(f"“{catalogue.symptoms[id_].title}”" for id_ in seen or open_ or ids)
