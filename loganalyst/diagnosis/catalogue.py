@@ -246,17 +246,12 @@ class _Load(Entries):
         symptoms, rules = ("symptom", set(self.symptoms)), ("rule", set(self.ids))
         seen = ("symptom", {*self.symptoms, ANY_SYMPTOM})
         for key, (kind, known) in {"perhaps": rules, "excuses": symptoms, "unless_seen": seen}.items():
-            for id_, name in [(id_, name) for id_, note in self.notes.items() for name in _names(getattr(note, key))]:
+            for id_, name in [(id_, name) for id_, note in self.notes.items() for name in getattr(note, key)]:
                 if name not in known:
                     where = self.files[path].where(id_, key)
                     hint = nearest(name, known) or f"the id of a {kind} is needed"
                     yield RuleError(where, f"{key} names {name!r}", hint)
                     self.notes.pop(id_, None)
-
-
-def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The names in a field that holds one, none or several."""
-    return value if isinstance(value, tuple) else (value,) if value else ()
 
 
 def rule_files(folder: Path) -> list[Path]:

@@ -134,7 +134,7 @@ def _decide(
 def notes(catalogue: Catalogue, answers: Answers, seen: Sequence[str] = ()) -> tuple[Note, ...]:
     """The notes that hold for the run with the symptoms `seen`. They do not change the answer."""
     said = {*(s for s, holds in answers.symptoms.items() if holds), *([ANY_SYMPTOM] if seen else [])}
-    holding = (n for n in catalogue.notes.values() if answers.notes[n.id] and n.unless_seen not in said)
+    holding = (n for n in catalogue.notes.values() if answers.notes[n.id] and said.isdisjoint(n.unless_seen))
     return tuple(
         Note(
             id=note.id,

@@ -208,7 +208,7 @@ class NoteRule:
     `doubt` is the log-odds that it takes from "healthy"; `perhaps` are rules whose causes may look the same. If a
     `blind` note is shown, nothing in the input could show health: without a symptom the run has "insufficient_data".
     The symptoms in `excuses` are no fault while no cause is likely.
-    The note is left out where the symptom `unless_seen`, which says the same, is seen; `any` (ANY_SYMPTOM) stands for
+    The note is left out where a symptom in `unless_seen`, which says the same, is seen; `any` (ANY_SYMPTOM) stands for
     each symptom that is not harmless.
     """
 
@@ -223,7 +223,7 @@ class NoteRule:
     perhaps: tuple[str, ...] = ()
     blind: bool = False
     excuses: tuple[str, ...] = ()
-    unless_seen: str = ""
+    unless_seen: tuple[str, ...] = ()
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 

@@ -134,7 +134,7 @@ class _Note(Shape, frozen=True):
     perhaps: tuple[Text, ...] = ()
     blind: bool = False
     excuses: tuple[Text, ...] = ()
-    unless_seen: Text = ""
+    unless_seen: tuple[Text, ...] = ()
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 
@@ -322,6 +322,7 @@ def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
         ),
         "perhaps": reader.once((id_, "perhaps"), found.perhaps),
         "excuses": reader.once((id_, "excuses"), found.excuses),
+        "unless_seen": reader.once((id_, "unless_seen"), found.unless_seen),
     }
     return NoteRule(id=id_, **_shared(NoteRule, found) | converted, path=reader.file.path)
 

@@ -75,8 +75,8 @@ def test_a_note_excuses_nothing_where_a_cause_is_likely():
 
 @pytest.mark.parametrize(("points", "shown"), [(8, True), (3, False)])
 def test_a_note_that_doubts_health_is_left_out_where_a_symptom_is_seen(tmp_path, points, shown):
-    """`unless_seen: any`. The symptom of an error in the log needs no loss."""
-    known = own(tmp_path, HOT.replace("  says:", "  unless_seen: any\n  says:", 1))
+    """`unless_seen: [any]`. The symptom of an error in the log needs no loss."""
+    known = own(tmp_path, HOT.replace("  says:", "  unless_seen: [any]\n  says:", 1))
     label = {"log_root_label": "none" if shown else "cuda_oom", "log_root_message": "out of memory"}
     found = diagnose(known, Features({"gpu_util_mean": 95.0, "train_loss_points": points, **label}))
 
@@ -110,7 +110,7 @@ def test_a_note_is_left_out_where_its_symptom_is_seen(end, notes):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("  change:", "  unless_seen: slow-donw\n  change:"), "did you mean 'slow-down'?"),
+        (("  change:", "  unless_seen: [slow-donw]\n  change:"), "did you mean 'slow-down'?"),
         (("gpu_util_mean > 90", "gpu_util_maen > 90"), "gpu_util_maen"),
         (("  change: open a window\n", ""), "change"),
         (("shown: true", "shown: maybe"), "true or false is needed"),
