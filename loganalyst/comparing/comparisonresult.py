@@ -261,7 +261,7 @@ class Comparison(Short):
     equal settings, its seed, then one column per varying setting (`config.KEY`). `groups` and `contrasts` are those of
     an audit. `regressions` compares two sets, old and new; `changed` has the settings that differ between the sets in
     all runs: key -> value before and after. If the runs belong to several projects, everything except `runs` describes
-    the largest one, and the others are `unrelated`.
+    the largest one, and the others are `unrelated`. `faults` says which paths and runs could not be read, and why.
 
     >>> import loganalyst as la
     >>> found = la.compare(["fixtures/runs/nan-lr", "fixtures/runs/healthy-gpt-noisy"], jobs=1)
@@ -283,6 +283,7 @@ class Comparison(Short):
     sets: tuple[str, ...] = ()
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     unrelated: tuple[Unrelated, ...] = ()
+    faults: tuple[str, ...] = ()
 
     @property
     def worse(self) -> bool:

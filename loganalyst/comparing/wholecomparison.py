@@ -63,12 +63,13 @@ def compare(
         runs = logged(found.runs, Store(folder))
         question = _Question(metric, goal, [os.path.abspath(p) for p in paths])
         first, *others = kin(runs, metric)
+        faults = (*found.faults, *found.runs.filter(status="unreadable")["why"].drop_nulls())
         if not others:
-            return question.compare(runs, Failures(found.groups, found.contrasts))
+            return replace(question.compare(runs, Failures(found.groups, found.contrasts)), faults=faults)
         unrelated = [
             question.unrelated(runs.at(k.rows), k, full=i < limits().compared.groups) for i, k in enumerate(others)
         ]
-        return _joined(question.compare(runs.at(first.rows)), unrelated)
+        return replace(_joined(question.compare(runs.at(first.rows)), unrelated), faults=faults)
 
 
 @dataclass(frozen=True)
