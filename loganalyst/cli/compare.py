@@ -17,6 +17,7 @@ from loganalyst.cli.common import (
     Output,
     Seconds,
     TrustRuns,
+    complain,
     emit,
     folders,
     layout,
@@ -97,6 +98,8 @@ def compare(
         )
     finally:
         bar.clear()
+    for fault in found.faults:
+        complain(fault, USAGE)
     emit(_report(found, format_, top, to_file=output is not None), output)
     if plot is not None:
         from loganalyst.report.comparison import plot as comparisonplot

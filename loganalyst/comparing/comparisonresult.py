@@ -263,6 +263,7 @@ class Comparison(Short):
     all runs: key -> value before and after. If the runs belong to several projects, everything except `runs` describes
     the largest one, and the others are `unrelated`. `settings_obeyed` are the user's settings files that took effect
     (`FILE: what`), `settings_ignored` those that came with a run, each with the number of its runs.
+    `faults` says which paths and runs could not be read, and why.
 
     >>> import loganalyst as la
     >>> found = la.compare(["fixtures/runs/nan-lr", "fixtures/runs/healthy-gpt-noisy"], jobs=1)
@@ -286,6 +287,7 @@ class Comparison(Short):
     unrelated: tuple[Unrelated, ...] = ()
     settings_obeyed: Mapping[str, int] = field(default_factory=dict)
     settings_ignored: Mapping[str, int] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
 
     @property
     def worse(self) -> bool:

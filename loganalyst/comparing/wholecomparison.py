@@ -64,6 +64,7 @@ def compare(
         runs = logged(found.runs, Store(folder))
         question = _Question(metric, goal, [os.path.abspath(p) for p in paths])
         first, *others = kin(runs, metric)
+        faults = (*found.faults, *found.runs.filter(status="unreadable")["why"].drop_nulls())
         if not others:
             answer = question.compare(runs, Failures(found.groups, found.contrasts))
         else:
@@ -72,7 +73,7 @@ def compare(
             ]
             answer = _joined(question.compare(runs.at(first.rows)), unrelated)
         obeyed, ignored = (_entries(found.runs[name]) for name in ("settings_obeyed", "settings_ignored"))
-        return replace(answer, settings_obeyed=obeyed, settings_ignored=ignored)
+        return replace(answer, settings_obeyed=obeyed, settings_ignored=ignored, faults=faults)
 
 
 @dataclass(frozen=True)

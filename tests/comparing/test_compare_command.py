@@ -246,3 +246,15 @@ def test_the_schema_is_valid_and_the_published_one_current(capsys):
     run("schema", "comparison")
 
     assert capsys.readouterr().out == PUBLISHED.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_read_is_named(capsys, sets: Path, tmp_path: Path) -> None:
+    """A wrong path next to a good one, and a file of zeros; the runs that can be read are compared."""
+    (tmp_path / "zeros.csv").write_bytes(b"\0" * 100)
+    code, out, err = compared(capsys, sets, sets / "old", tmp_path / "zeros.csv", tmp_path / "nowhere")
+    reasons = dict(line.removeprefix("loganalyst: ").split(": ", 1) for line in err.splitlines())
+
+    assert (code, out.splitlines()[0]) == (0, "4 runs")
+    assert list(reasons) == [f"{tmp_path}/nowhere", f"{tmp_path}/zeros.csv"]
+    assert reasons[f"{tmp_path}/nowhere"].startswith("no such file or directory; ")
+    assert reasons[f"{tmp_path}/zeros.csv"].startswith("nothing could be read (zeros.csv: binary data ")
