@@ -28,8 +28,8 @@ def compute(context: Context) -> Computed:
 def clear_rise(values: NDArray[np.float64]) -> tuple[int, float] | None:
     """Position of the lowest of finite values, and by which factor all later values exceed it and its predecessor.
 
-    >>> clear_rise(np.array([1.6, 1.4, 3.3, 6.4, 5.5]))
-    (1, 2.0625)
+    >>> clear_rise(np.array([2.0, 1.5, 5.0, 6.5, 5.5]))
+    (1, 2.5)
     """
     if values.size < MIN_BEFORE + MIN_AFTER or values.min() <= 0:
         return None
