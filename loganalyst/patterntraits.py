@@ -21,6 +21,7 @@ TRAITS: Mapping[str, str] = {
     "of_scheduler": "the scheduler says it, not the program",
     "of_pod": "Kubernetes says it of one pod; the description of the pod names its node",
     "pod_placed": "captures `placed`, the node of a pod, and `pod` where the line names it",
+    "host_named": "the job script names the node on which it runs",
     "cancelled": "the scheduler cancelled the job, perhaps because its work had failed",
     "shell_line": "a command of the job script could not run; the shell goes on with the next line",
     "traceback": "head of a Python traceback; the exception follows",

@@ -130,14 +130,16 @@ def _on_the_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """Fill in the only node that any line names.
 
-    A stop by the scheduler takes any named node. Another fault takes the node of a failed exit or of a dead actor.
+    A stop by the scheduler takes any named node. Another fault takes the node of a failed exit or of a dead actor, or
+    the one on which the job script says that it runs.
     """
     nowhere = found.filter(_FIRST_RANK.is_null(), _FIRST_NODE.is_null())
     if not nowhere.height:
         return found
     asked = nowhere.select("session", of_scheduler=_OF_A_SCHEDULER)
     named = lines.filter(_NODE.is_not_null()).join(asked, on="session")
-    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | has_trait("actor_address"))
+    alone = has_trait("host_named") & (_NODE.n_unique().over("session") == 1)
+    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | has_trait("actor_address") | alone)
     return _with_earliest(
         found,
         named.filter(_NODE.n_unique().over("session") == 1),

@@ -43,3 +43,12 @@ def test_a_known_rank_gets_its_node_from_its_other_lines() -> None:
 def test_nothing_is_named_where_no_line_does() -> None:
     """Rank and node stay NULL."""
     assert place(rows(FAULT, {"part": "work"})) == (None, None)
+
+
+def test_a_job_script_names_the_node_on_which_all_ran() -> None:
+    """Unless any line names another one, or the fault has a rank, which may be on another node."""
+    host = {"part": "advice", "pattern": pattern("host_named"), "node": "gpu-03"}
+
+    assert place(rows(FAULT, host)) == (None, "gpu-03")
+    assert place(rows(FAULT, host, {"part": "work", "node": "gpu-04"})) == (None, None)
+    assert place(rows(FAULT | {"rank": 9}, host)) == (9, None)
