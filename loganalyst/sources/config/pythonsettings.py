@@ -8,6 +8,7 @@ the name of the class before them. Conditions, loops and functions are not read.
 
 import ast
 import operator
+import re
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,17 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _UNKNOWN = object()  # no literal; None is one
 Scope = dict[str, Any]
+_ASSIGNED = re.compile(r"^[A-Za-z_]\w*[ \t]*=(?!=)", re.MULTILINE)  # `learning_rate = 6e-4`
+_PROGRAM = re.compile(r"^(?:async def|def|for|while|with|if __name__)\b", re.MULTILINE)  # `def train(model):`
+
+
+def likely(opening: str) -> bool:
+    """Whether the start of a Python file looks like settings: it assigns names, and is no program.
+
+    >>> likely("learning_rate = 6e-4"), likely("lr = 6e-4\\ndef train(model): ...")
+    (True, False)
+    """
+    return bool(_ASSIGNED.search(opening)) and not _PROGRAM.search(opening)
 
 
 def assignments(code: str) -> tuple[Scope, str]:

@@ -45,7 +45,7 @@ def sniff(path: Path, head: bytes) -> float:
         return 0.8 if kind != ".txt" or plaintexts.dump(name, opening).items else 0.0
     if _OTHERS.fullmatch(name) or binary(head) or kind not in {".yaml", ".yml", ".json", ".toml", ".py"}:
         return 0.0
-    if kind == ".json" and shape(path, opening) != "object":
+    if (kind == ".json" and shape(path, opening) != "object") or (kind == ".py" and not pythonsettings.likely(opening)):
         return 0.0
     if settings_name(path):
         return 0.8

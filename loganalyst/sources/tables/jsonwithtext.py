@@ -22,7 +22,7 @@ MAX_STRING_CHARS = 80  # of an object's text in the copy: longer ones are sample
 # `Killed`, `Traceback (most`; no part of an object that was cut, such as `ss": 0.5}` or `, "lr"`
 _TEXT = re.compile(rb"\s*(?![\s{\[\"',:\]}\d+.-])[^\n]{0,200}?[A-Za-z]{3}")
 # `{"loss": 0.`, `ss": 0.5`, `0.5}`
-_DAMAGED_OBJECT = re.compile(rb"\s*(?:\{|[^A-Z][^\n]*(?:\"\s*:|\}\s*\Z))")
+_DAMAGED_OBJECT = re.compile(rb"\{|[^A-Z][^\n]*(?:\"[ \t]{0,9}:|\}\Z)")
 # The end of an object, and text behind it: `0.5}Traceback (most`
 _BEHIND_OBJECT = r"^(\s*\{.*\})(\s*[^\s{}\[\]\",:][^{}]*)$"
 _BRACE = r"^\s*\{"
@@ -44,7 +44,7 @@ def is_damaged(part: bytes) -> bool:
     >>> is_damaged(b'{"loss": 0.'), is_damaged(b"~~~~^^^^")
     (True, False)
     """
-    return _DAMAGED_OBJECT.match(part) is not None
+    return _DAMAGED_OBJECT.match(part.strip()) is not None
 
 
 def has_text(blocks: Iterable[Lines]) -> bool:
