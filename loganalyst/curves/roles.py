@@ -75,8 +75,8 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "va
 @lru_cache(1 << 16)  # the same names come several times
 def normalise(name: str) -> str:
     """Lower-case words joined by `_`, in English if `rules/roles.yaml` knows them. Other characters than letters and
-    digits separate words; a possessive `'s` is dropped. One minus a score is an error. The last of several words is made
-    singular.
+    digits separate words; a possessive `'s` is dropped. One minus a score is an error. The last of several words is
+    made singular.
 
     >>> normalise("Val/Loss"), normalise("test/1-SSIM"), normalise("val_losses")
     ('val_loss', 'test_error_of_ssim', 'val_loss')
