@@ -21,7 +21,7 @@ _PICKLE = re.compile(rb"\x80[\x02-\x05]|[}\]]q[\x00-\x05]|\([dl]p\d")  # the fir
 PICKLE = "is a pickle, which can run code and is not loaded: export it as JSON or CSV"
 _WORD = re.compile(r"[^\s,;|()\[\]{}]+")  # `0.5` and `loss` in "(0.5, loss)"
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")  # `1.5e-3`; no part of a date
-_DOTTED = re.compile(r"[A-Za-z_]+\.[A-Za-z_]")  # the class of a layer: `models.common.Concat`
+_DOTTED = re.compile(r"[A-Za-z_]{1,60}\.[A-Za-z_]")  # the class of a layer: `models.common.Concat`
 MIN_SHARE = 0.5  # of the words of a text that are numbers; a larger share of lines with such a class makes it code
 _SAMPLE = 60  # characters of a line that is shown
 
