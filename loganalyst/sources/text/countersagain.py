@@ -3,13 +3,14 @@
 import re
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
 
 # Counters by name, with all numbers that follow: `step 0`, `"step": 20`, `Epoch [1][10/200]`, `iteration       10/     600`
 _COUNTER = r"(?i)\b(?:global_?)?(?:epoch|step|iter|iters|iteration|batch|update|round|episode)\b[\"']?[\s:=#\[(|/]*\d+(?:[\s\]\[/]+\d+)*"
+_FAULT_WORDS = ("error", "exception", "killed", "failed", "abort")  # in lower case
 _NUMBER = re.compile(r"\d+")
 _MAX_CHARS = 2000  # characters of a line that are searched for counters
 
@@ -36,16 +37,33 @@ def counters(text: str) -> list[list[int]]:
     return [[int(number) for number in _NUMBER.findall(found)] for found in re.findall(_COUNTER, text)]
 
 
-def counted_again(first: str, chunk: Chunk, look: Look, begin: int) -> list[tuple[int, int]]:
-    """The lines of a batch, from line `begin` on, that have the kind and the counters of the `first` line, where the
-    line of that kind before has other counters. With each line, the line before.
+def counted_again(
+    first: str, chunk: Chunk, look: Look, failures: NDArray[np.int64], claimed: NDArray[np.int64]
+) -> list[tuple[int, int]]:
+    """The lines of a batch with which training begins again behind `failures` (line numbers), each with the line of its
+    kind before. They are of the kind of the `first` line.
+
+    A line with the counters of the first one begins a training. So does one with no higher counters than the line before,
+    if the next one counts on from it and a line that no pattern `claimed` announces it: what other ranks still wrote
+    has no such line.
     """
     same = np.flatnonzero(look.hash == kind_hashes(first.encode())[0])
-    same = same[max(int(np.searchsorted(chunk.line[same], begin)) - 1, 0) :]
-    if len(same) < 2:
-        return []
-    texts = pl.concat([pl.Series([first], dtype=pl.String), chunk.some(same)]).str.slice(0, _MAX_CHARS)
-    words = texts.str.extract_all(_COUNTER).list.join(" ").str.replace_all(r"[^\w]+", " ")
-    at_first = (words[1:] == words[0]).to_numpy()
-    again = np.flatnonzero(at_first[1:] & ~at_first[:-1]) + 1
-    return [(int(chunk.line[same[k]]), int(chunk.line[same[k - 1]])) for k in again]
+    lines = chunk.line[same]
+    behind = np.unique(np.searchsorted(lines, failures))
+    behind = behind[(behind > 0) & (behind < len(same))]
+    found = []
+    for k in behind.tolist():
+        before, here, *after = (counters(text[:_MAX_CHARS]) for text in chunk.some(same[k - 1 : k + 2]))
+        lower = bool(here) and here <= before and (here < after[0] if after else False)
+        if (here == counters(first) != before) or (lower and _is_announced(chunk, look, int(same[k]), claimed)):
+            found.append((int(lines[k]), int(lines[k - 1])))
+    return found
+
+
+def _is_announced(chunk: Chunk, look: Look, row: int, claimed: NDArray[np.int64]) -> bool:
+    """Whether the line above a row is of the program's own words: no metric, no fault, no line of a traceback."""
+    above = row - 1
+    if above < 0 or look.flags["busy"][above] or look.flags["prefixed"][above] or chunk.line[above] in claimed:
+        return False
+    text = str(chunk.some(np.array([above]))[0])
+    return text[:1].isalnum() and not any(word in text.lower() for word in _FAULT_WORDS)
