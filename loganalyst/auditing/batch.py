@@ -107,6 +107,7 @@ def audit(
     'Learning rate too high'
     """
     below = paths if isinstance(paths, Below) else Below(paths)
+    store = used_store(store, below)
     writes = list(writes)
     below.refuse([store, reports, *writes])
     processes = processors() if slurm else jobs or processors()
@@ -147,6 +148,13 @@ def audit(
         accounted = accounts(pl.concat([selected.jobs.drop("run_id").collect(), dumped_jobs(below.paths)]))
         groups_, contrasts_ = groups(runs, config), contrasts(runs, config)
         return Audit(runs, groups_, contrasts_, accounted, counts, (*opened.faults, *faults), tuple(sorted(copies)))
+
+
+def used_store(store: str | Path | None, below: Below) -> str | Path | None:
+    """The store; None where it is not there yet and none of the paths exists, so that nothing would be kept in it."""
+    if store is None or os.path.lexists(store) or any(os.path.lexists(path) for path in below.paths):
+        return store
+    return None
 
 
 def _memory() -> float | None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from loganalyst.auditing.batch import Audit, audit
+from loganalyst.auditing.batch import Audit, audit, used_store
 from loganalyst.auditing.jobaccounts import more_than_chance
 from loganalyst.errors import StoreError
 from loganalyst.limits import MAX_RUN_SECONDS
@@ -72,6 +72,8 @@ def scan(
     """
     opened = Store(store)
     below = opened.below(paths, writes)
+    if used_store(store, below) is None:
+        return Scan(audit(below, jobs=jobs, seconds=seconds, writes=writes), [])
     opened.make()
     with _alone(opened.path):
         found = audit(below, store, jobs=jobs, seconds=seconds, writes=writes, trust_run_settings=trust_run_settings)

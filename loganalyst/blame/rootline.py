@@ -22,6 +22,8 @@ _NOT_STARTED = has_trait("trainer_line") | (
 )
 _OWN = _PART.is_in(["root", "stop"])
 _LIMITS = ("slurm_timeout", "slurm_preempted", "node_failure")  # labels of stops that take a working job by surprise
+# what the handler of an exception tried instead failed as well
+_TRIED_AGAIN = (pl.col("captures").str.json_path_match("$.tried_again") == "true").fill_null(value=False)
 _LABELLED_EXIT = (_PART == "confirm") & _LABEL.is_not_null()
 
 
@@ -159,7 +161,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     listed = has_trait("failure_table").any().over("session")
     cut = has_trait("traceback") & (_LINE.filter(in_traceback).max().over("session").fill_null(0) < _LINE)
     # the exception of a traceback is a failure, even if its words only point at another one
-    pointing = in_traceback & _PART.is_in(["cascade", "symptom"])
+    pointing = in_traceback & (_PART.is_in(["cascade", "symptom"]) | _TRIED_AGAIN)
     led_to = pl.col("row").is_in(explained(lines.filter(alive & ~left_over)).implode())
     # an exception without a traceback was mostly caught; a later one with a traceback ended the program
     raised, ended = pl.col("captures").str.json_path_match("$.exception"), _OWN & alive & in_traceback
@@ -174,10 +176,10 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     named_device = (has_trait("device_word") & _OWN & alive).any().over("session")
     echo = named_device & _LABEL.is_in(DEVICE_ECHOES) & ~has_trait("device_word")
     tiers = (
-        (_OWN & alive & ~left_over & ~caught & ~echo & ~_outlasted(), "own_fault"),
+        (_OWN & alive & ~left_over & ~caught & ~echo & ~pointing & ~_outlasted(), "own_fault"),
         ((_PART == "peer") & alive & ~led_to & ~echo, "own_fault"),
         (last_fault & (pl.col("later") <= blame_limit("flushed")) & pl.col("failed"), "flushed_fault"),
-        (_OWN & alive & ~left_over & ~echo, "flushed_fault"),
+        (_OWN & alive & ~left_over & ~echo & ~pointing, "flushed_fault"),
         ((_PART == "aside") & alive, "aside"),
         (labelled_exit & listed & (_LABEL == "dataloader_worker"), "lost_worker"),
         (labelled_exit & tabled & ~guess, "launcher_table"),

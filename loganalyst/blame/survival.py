@@ -55,15 +55,15 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
 
 
 def _uncaught() -> pl.Expr:
-    """Whether the interpreter printed an exception before all metrics of a session that neither has an end mark nor was
-    stopped by the scheduler.
+    """Whether the interpreter printed an exception in a session that neither has an end mark behind it nor was stopped
+    by the scheduler.
 
-    Python ends after such an exception. What follows it was printed before, and waited in a buffer: more than a buffer
-    holds is of a later start.
+    Python ends after such an exception. What follows it was printed before, and waited in a buffer: more metrics than a
+    buffer holds are of a later start. Behind an exception that metrics precede, no lines at all may be more.
     """
     ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
-    uncaught = (pl.col("printer") == "interpreter") & pl.col("untrained")
-    uncaught &= pl.col("later") <= blame_limit("flushed")
+    uncaught = (pl.col("printer") == "interpreter") & (pl.col("later") <= blame_limit("flushed"))
+    uncaught &= pl.col("untrained") | (pl.col("behind") <= blame_limit("flushed"))
     stopped = (pl.col("part") == "stop").any().over("session")
     return (uncaught & ~stopped & ~ended_later.fill_null(value=False)).fill_null(value=False)
 

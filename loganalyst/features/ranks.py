@@ -1,4 +1,6 @@
-"""Features of ranks and nodes compared with each other, and of faults that the last session survived."""
+"""Features of ranks and nodes compared with each other, and of faults of earlier sessions or that the last one
+survived.
+"""
 
 import polars as pl
 
@@ -15,6 +17,9 @@ FEATURES = (
     Feature("log_survived_message", "text", "", "message of the first of them", NEEDS),
     Feature("log_survived_at", "text", "", "place of the first of them, file:line", NEEDS),
     Feature("log_survived_progress", "int", "lines", "lines with metrics after the first of them", NEEDS),
+    Feature("log_earlier_failures", "int", "sessions", "earlier sessions that failed or were killed", NEEDS),
+    Feature("log_earlier_message", "text", "", "root-cause line of the last of them", NEEDS),
+    Feature("log_earlier_at", "text", "", "its place, file:line", NEEDS),
     Feature("log_ranks_waiting", "text", "", "ranks that complained about their peers: timeouts of collectives, lost connections", NEEDS),
     Feature("log_ranks_silent", "text", "", "ranks that did not complain while most others did: they never arrived, or had died", NEEDS),
     Feature("log_ranks_silent_count", "int", "ranks", "number of silent ranks", NEEDS),
@@ -52,7 +57,23 @@ def compute(context: Context) -> Computed:
         return {}
     number = judged_session(run)
     lines = context.lines.filter(session=number)
-    return {**_survived(lines), **_silent(lines), **_odd(lines), **_behind(run, number, lines)}
+    earlier = _earlier(context, number)
+    return {**_survived(lines), **earlier, **_silent(lines), **_odd(lines), **_behind(run, number, lines)}
+
+
+def _earlier(context: Context, number: int) -> Computed:
+    """The sessions before `number` that failed, and the root cause of the last one whose cause is known."""
+    rows = context.run.sessions.filter(pl.col("session") < number, pl.col("status").is_in(["failed", "killed"]))
+    failed = rows["session"].unique().sort().to_list()
+    roots = [root for session in failed if (root := context.roots.get(session))]
+    if not roots:
+        return {"log_earlier_failures": len(failed)}
+    root = roots[-1]
+    return {
+        "log_earlier_failures": len(failed),
+        "log_earlier_message": (_message(root["text"]), _witness(root)),
+        "log_earlier_at": (_place(root), _witness(root)),
+    }
 
 
 def _survived(lines: pl.DataFrame) -> Computed:

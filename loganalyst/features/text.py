@@ -20,7 +20,7 @@ MAX_ENDING = 60  # of these, characters of the end of a longer message
 _RATE = re.compile(r"\b(?:it/s|s/it)\b")  # the rate in a progress bar: `50%|█████     | 5/10 [00:01<00:01,  4.9it/s]`
 # `Use --overwrite or --resume to indicate how to handle it`, `Please install it with pip`, `You can set X=1`
 _ADVICE = re.compile(
-    r"(?:^|[.;:!?)] )((?:Please |please |You (?:can|should|need to) |Try (?:to )?)?"
+    r"(?:^|[.;:!?)] )((?:Please |please |You (?:can|should|need to) |Try (?:to )?)?(?:[Ee]ither )?"
     r"(?:[Uu]se|[Ss]et|[Pp]ass|[Ii]nstall|[Ss]pecify|[Pp]rovide|[Rr]un|[Uu]pgrade|[Ee]nable|[Dd]isable|[Rr]emove) "
     r"[^;]{8,160}?)(?:\.? *$|\. [A-Z]|;)"
 )

@@ -191,3 +191,14 @@ def test_kill_nine_at_any_moment(tmp_path: Path) -> None:
 
     names = [json.loads(line)["run"]["name"] for line in found.read_text().splitlines()]
     assert sorted(names) == [f"slurm-{number}.out" for number in range(4)]
+
+
+def test_a_path_that_does_not_exist_makes_no_store(tmp_path: Path) -> None:
+    """Nothing would be kept in it; a store that exists is used."""
+    store, sink = tmp_path / "store", Kept()
+
+    assert scan([tmp_path / "nowhere"], store, sink).findings == []
+    assert not store.exists()
+    job(tmp_path / "logs", 1)
+    assert len(scan([tmp_path / "logs"], store, sink, jobs=1).findings) == 1
+    assert scan([tmp_path / "nowhere"], store, sink, jobs=1).audit.runs["status"].to_list() == ["unreadable"]

@@ -47,6 +47,15 @@ def test_a_survived_fault(tmp_path: Path) -> None:
     assert (found["log_survived_progress"], found["log_survived_message"]) == (400, OOM[:160])
 
 
+def test_earlier_starts_that_failed(tmp_path: Path) -> None:
+    """Only sessions before the last one count, with the root-cause line of the last that failed."""
+    found = values(tmp_path, job=steps(1, 5) + trace(OOM) + steps(1, 40))
+
+    assert (found["log_earlier_failures"], found["log_earlier_at"]) == (1, "job.log:11")
+    assert found["log_earlier_message"] == OOM[:160]
+    assert values(tmp_path, job=steps(1, 5) + trace(OOM))["log_earlier_failures"] == 0
+
+
 def test_a_final_fault_is_not_survived(tmp_path: Path) -> None:
     """The fault that ended the run does not count."""
     assert values(tmp_path, job=steps(1, 5) + trace(OOM))["log_survived_count"] == 0

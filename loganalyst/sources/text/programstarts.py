@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import table
 from loganalyst.patterntraits import having
-from loganalyst.sources.text import failedimports, openinglines
+from loganalyst.sources.text import countersagain, failedimports, openinglines
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE
@@ -50,6 +50,8 @@ class Sessions:
     all: list[Session] = field(default_factory=list)
     first: str | None = None
     opening: dict[int, str] = field(default_factory=dict)  # the set-up lines, by line number
+    counted: str | None = None  # the first line with a loss, "" if it has no counter
+    buffered: bool | None = None  # the first failure goes before all training: what is printed waits in a buffer
     begun: int = 1  # the line of the last start, one beyond MAX_SESSIONS too
     busy: int = 0
     fatal: int = 0
@@ -94,6 +96,7 @@ class Sessions:
             "job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal, "opened": self._opened,
             "banner": self._job_banner, "report": self._report, "output": self._output, "requeued": self._requeued,
             "uncaught": self._uncaught, "imports": self._ended_at_imports, "trained": self._trained,
+            "counted": self._counted, "continued": self._continued,
         }  # fmt: skip
         busy = chunk.line[look.flags["busy"]]
         for line, kind, detail in self._events(chunk, look, hits, known):
@@ -126,6 +129,8 @@ class Sessions:
         marks = hits[hits.with_parts("start", *FATAL)]
         kinds = np.where(marks.with_parts("start"), np.where(known.generic[marks.pattern], "weak", "strong"), "fatal")
         ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
+        continued = [known.ids.index(name) for name in having("continued") if name in known.ids]
+        events += [(line, "continued", None) for line in hits.line[np.isin(hits.pattern, continued)].tolist()]
         events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
         events += _requeued(hits, known, chunk.line[look.flags["busy"]])
         events += self._of_imports(hits, known, chunk, chunk.line[look.flags["busy"]])
@@ -134,6 +139,7 @@ class Sessions:
             others = [e for e in events if e[1] not in _JOB_EVENTS]
             again = [(line, "weak", None) for line in self._first_again(chunk, look)]
             again += [(line, "opened", None) for line in openinglines.opened_again(self.opening, chunk, look)]
+            again += self._counted_again(hits, chunk, look)
             events = [*jobs_first, *again, *others]
         return sorted(events, key=lambda event: event[0])
 
@@ -144,6 +150,23 @@ class Sessions:
             body = described(pl.Series([text[:1000]]))["body"][0]
             self.first = text if openinglines.is_banner(text, body) else ""
             self.opening = openinglines.set_up(chunk, look)
+        if self.counted is None:
+            self.counted = countersagain.first_counted(chunk, look)
+
+    def _counted_again(self, hits: Hits, chunk: Chunk, look: Look) -> list[tuple[int, str, str | None]]:
+        """Events of a training whose counters went back behind a failure. The start begins behind the last line of the
+        one before: of its training, or one that says how it ended. Where the first failure goes before all training,
+        output waits in a buffer, and each start begins with its failure.
+        """
+        ends = hits.line[hits.with_parts(*FATAL, "confirm")]
+        busy = chunk.line[look.flags["busy"]]
+        if self.buffered is None and len(ends):
+            self.buffered = not self.busy and not (busy < ends.min()).any()
+        if not self.counted:
+            return []
+        found = countersagain.counted_again(self.counted, chunk, look, ends, hits.line)
+        lasts = [before if self.buffered else max(before, *ends[ends < line].tolist()) for line, before in found]
+        return [(last + 1, "counted", None) for last in lasts]
 
     def _first_again(self, chunk: Chunk, look: Look) -> list[int]:
         """The lines that repeat the file's first line, apart from numbers."""
@@ -181,6 +204,16 @@ class Sessions:
     def _opened(self, line: int, _detail: str | None) -> None:
         """The set-up lines come again behind a failure, before any training."""
         if self.begun <= self.failed < line and self.busy <= self.failed:
+            self._start(line)
+
+    def _continued(self, line: int, _detail: str | None) -> None:
+        """Behind a failure of a start that trained, the program continues from its checkpoint."""
+        if self.begun <= self.busy < line and self.begun <= self.failed < line:
+            self._start(line)
+
+    def _counted(self, line: int, _detail: str | None) -> None:
+        """Training counts from lower numbers again. LSF's reports separate jobs by their own words."""
+        if self.begun <= self.fatal < line and not self.report[0]:
             self._start(line)
 
     def _job(self, line: int, job: str | None) -> None:

@@ -45,6 +45,7 @@ _EXTRA_WORDS = (
     printedarguments.ENVIRONMENT,
 )
 # `slurm-4711_3.out`, `train-4711.log`, `train.o4711`
+_MAX_SHOWN = 60  # characters of a line that a gap shows
 _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:out|err|log)$|\.[oe](\d{3,})$")
 
 
@@ -269,12 +270,12 @@ class _Reading:
         return table("gaps", {"file": self.name, "offset": offset, "why": [why]})
 
     def _unlisted_gaps(self, lost: Hits, chunk: textlines.Chunk) -> pl.DataFrame:
-        """The gaps that say how many matches of a pattern are not listed."""
+        """The gaps that say how many lines of one pattern are not listed, with the first of them."""
         if not len(lost):
             return table("gaps")
         pattern, first, count = np.unique(lost.pattern, return_index=True, return_counts=True)
         order = np.argsort(first)
-        unlisted = zip(pattern[order].tolist(), count[order].tolist(), strict=True)
-        why = [f"{n} more lines like {self.catalogue.ids[place]!r} not listed" for place, n in unlisted]
+        shown = (text.strip()[:_MAX_SHOWN] for text in chunk.some(lost.row[first[order]]))
+        why = [f"{n} more lines like {text!r} not listed" for text, n in zip(shown, count[order].tolist(), strict=True)]
         offset = None if chunk.offset is None else chunk.offset[lost.row[first[order]]]
         return table("gaps", {"file": self.name, "offset": offset, "why": why})

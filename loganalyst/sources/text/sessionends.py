@@ -35,12 +35,11 @@ class Session:
 
     progress: its last two lines with a metric. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
-    exception that the program printed itself, under `uncaught` one that the interpreter printed before the first
-    metric. caught: how often the program printed each exception. last_caught: the last line of each. apart:
+    exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the program printed each exception. last_caught: the last line of each. apart:
     exceptions between whose tracebacks the program printed something else. head: the last line that opens a
     traceback. answered: the last line that names the exception of one. reported: the last line of a report on the
-    end of the job, which precedes its output. reported_done: the report says that the job succeeded. trained_at:
-    its first line with a metric. started, ended: its first and last time (µs).
+    end of the job, which precedes its output. reported_done: the report says that the job succeeded. ended_at: its
+    last end mark. started, ended: its first and last time (µs).
     """
 
     first_line: int
@@ -56,8 +55,8 @@ class Session:
     answered: int = 0
     reported: int = 0
     reported_done: bool = False
-    trained_at: int | None = None
     ended_well: bool = False
+    ended_at: int = 0
     started: int | None = None
     ended: int | None = None
 
@@ -73,7 +72,7 @@ class Session:
         weak = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
         # a cancel after a failed exit: the scheduler (or `srun -K`) ends the remaining tasks
         late = stop if stop and weak and stop[1] == "slurm_cancelled" and weak[0][1] and weak[0][0] < stop[0] else None
-        survived = {"caught": self._handled(last_line), "uncaught": self._trained()}
+        survived = {"caught": self._handled(last_line), "uncaught": self._trained(last_line)}
         own = {"root", "stop", *(part for part, went_on in survived.items() if not went_on)}
         strong = [f for part, f in self.faults.items() if part in own and f is not late]
         strong = sorted(strong, key=itemgetter(0))
@@ -100,9 +99,12 @@ class Session:
         went_on = any(pattern in self.apart or self.last_caught[pattern] < last for pattern in often)
         return (went_on or self.reported_done) and "confirm" not in self.faults
 
-    def _trained(self) -> bool:
+    def _trained(self, last_line: int) -> bool:
         """Whether it trained to its end, or longer than a buffer holds, behind an exception that nothing caught."""
-        return (self.ended_well and len(self.progress) > 1) or self.trained > blame_limit("flushed")
+        line = self.faults.get("uncaught", (last_line,))[0]
+        went_on = len(self.progress) > 1 and self.progress[0] > line
+        longer = min(self.trained, last_line - line) > blame_limit("flushed")
+        return went_on and (longer or self.ended_at > line or self.reported_done)
 
     def add_fault(self, part: str, fault: Fault, captures: str) -> None:
         """Record a fault, unless training survived it. `captures` are those of its line."""
@@ -112,7 +114,7 @@ class Session:
             part = "caught"
         if printer in ("logger", "handler"):
             self._count(fault[0], fault[2], by_logger=printer == "logger")
-        elif printer == "interpreter" and (self.trained_at or fault[0]) >= fault[0]:
+        elif printer == "interpreter":
             part = "uncaught"
         if self.is_fatal_at(part, fault[0]):
             self.faults[part] = min(self.faults.get(part, fault), fault, key=itemgetter(0))
@@ -128,6 +130,7 @@ class Session:
     def add_end(self, line: int) -> None:
         """Record an end mark: the program went on after exceptions that it printed, and after a watchdog's word."""
         self.ended_well = True
+        self.ended_at = max(self.ended_at, line)
         self.reported_done |= line <= self.reported
         self.faults.pop("caught", None)
         if self.faults.get("root", ("", ""))[1] == "hang":
@@ -143,7 +146,6 @@ class Session:
         """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()
         self.trained += len(np.unique(lines))
-        self.trained_at = self.trained_at or int(lines.min())
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
         self.faults = {part: fault for part, fault in self.faults.items() if self.is_fatal_at(part, fault[0])}

@@ -10,6 +10,7 @@ from loganalyst.sources.text.openinglines import is_banner
 
 SET_UP = "Loading config base.yaml\nUsing device cuda:0\nDataset: 81234 samples\n"
 STEPS = "".join(f"step {i} loss {2 - i / 64}\n" for i in range(9))
+MORE = "".join(f"step {i} loss {2 - i / 64}\n" for i in range(9, 18))
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 4, in <module>\n    main()\nKeyError: 7\n'
 
 
@@ -34,7 +35,7 @@ def test_a_banner(text: str, is_one: bool) -> None:
 def test_two_set_up_lines_in_their_order_are_a_start(tmp_path: Path, set_up: str, again: str, starts: list[int]):
     """Lines that all ranks print, or that come alone, are none."""
     path = tmp_path / "train.log"
-    path.write_text(set_up + STEPS + TRACE + again + STEPS)
+    path.write_text(set_up + STEPS + TRACE + again + MORE)
 
     assert Tables.concat(reader.read(path)).sessions["first_line"].to_list() == starts
 

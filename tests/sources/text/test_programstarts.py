@@ -61,6 +61,7 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
 
 
 STEPS = "".join(f"step {i} loss {2 - i / 64}\n" for i in range(40))
+MORE = "".join(f"step {i} loss {2 - i / 64}\n" for i in range(40, 80))
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 4, in <module>\n    main()\nKeyError: 7\n'
 
 
@@ -110,7 +111,7 @@ def test_a_requeued_job_trains_again(log: Path) -> None:
     stop = "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO JOB REQUEUE ***\n"
 
     assert started(read(log, STEPS + stop + "Running on n7\n" + STEPS)) == [1, 42]
-    late = "".join(STEPS.splitlines(keepends=True)[:20])  # what ranks still wrote
+    late = "".join(f"step {n} loss 0.5\n" for n in range(40, 60))  # what ranks still wrote
     assert read(log, STEPS + stop + late).sessions["status"].to_list() == ["preempted"]
 
 
@@ -148,7 +149,7 @@ def test_set_up_lines_that_come_again_behind_a_failure_are_a_start(log: Path, be
 
 def test_set_up_lines_behind_training_are_no_start(log: Path) -> None:
     """The program went on behind the failure, and then printed them for its evaluation."""
-    assert started(read(log, "node gpu07\n" + SET_UP + STEPS + TRACE + STEPS + SET_UP + STEPS)) == [1]
+    assert started(read(log, "node gpu07\n" + SET_UP + STEPS + TRACE + MORE + SET_UP + MORE)) == [1]
 
 
 def missing(module: str, line: int, script: str = "train.py") -> str:

@@ -138,7 +138,7 @@ def test_repeated_matches_are_bounded(log: Path) -> None:
 
     assert tables.lines.height == 2 * hits.MAX_MATCHES_PER_END
     assert (tables.lines["line"].min(), tables.lines["line"].max()) == (1, 1000)
-    assert tables.gaps["why"].to_list() == ["800 more lines like 'nan-value' not listed"]
+    assert tables.gaps["why"].to_list() == ["800 more lines like 'loss: nan' not listed"]
 
 
 def test_arguments(log: Path) -> None:

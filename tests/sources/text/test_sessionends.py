@@ -52,7 +52,10 @@ STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\n"
         (UNCAUGHT + STEPS + "Training finished\n", "finished"),
         (UNCAUGHT + "done\n", "failed"),
         (STEPS + UNCAUGHT + "done\n", "failed"),
-        (STEPS + UNCAUGHT + STEPS, "unknown"),
+        (STEPS + UNCAUGHT + "step 4 loss 0.2\nstep 5 loss 0.1\nstep 6 loss 0.1\n", "failed"),
+        (STEPS + UNCAUGHT + "".join(f"step {n} loss 0.2\n" for n in range(4, 170)), "unknown"),
+        (STEPS + UNCAUGHT + "step 4 loss 0.2\nstep 5 loss 0.1\nTraining finished\n", "finished"),
+        (STEPS + "Training finished\n" + UNCAUGHT, "failed"),
         (STEPS + HANDLED, "failed"),
         (STEPS + HANDLED + "done\n", "finished"),
         (STEPS + 3 * ("item skipped\n" + HANDLED), "unknown"),
@@ -64,6 +67,14 @@ STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\n"
 def test_the_form_of_a_traceback_decides(log: Path, text: str, status: str) -> None:
     """An uncaught exception is fatal, even before buffered metrics; one that the program printed itself may be not."""
     assert [status] == read(log, text).sessions["status"].to_list()
+
+
+def test_training_that_counts_from_its_first_step_again_is_a_new_start(log: Path) -> None:
+    """The exception ended the start before; what follows it did not wait in a buffer."""
+    assert read(log, STEPS + UNCAUGHT + STEPS).sessions.select("first_line", "status").rows() == [
+        (1, "failed"),
+        (8, "unknown"),
+    ]
 
 
 def test_peers_missed_when_the_work_is_done_have_left(log: Path) -> None:

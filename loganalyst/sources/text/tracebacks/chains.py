@@ -71,10 +71,20 @@ def _chained(some: list[Traceback], chains: int) -> int:
             one.cause = above[level].head if level in above else None
         else:
             one.cause = _enclosed_head(some, k)
-        if before is not None and one.process is not None and one.row is not None:
-            before.harmless = True  # it only repeats what the other process raised
+        if before is not None and follows:
+            before.tried_again = _tried_again(before, one)
+        if before is not None and one.quoted and one.row is not None and not (before.quoted and before.process is None):
+            before.harmless = True  # it only repeats what the other one says
         above[level] = before = one
     return chains
+
+
+def _tried_again(before: Traceback, one: Traceback) -> bool:
+    """Whether `one` was raised in the handler of `before`, by the same kind of exception with other words: what the
+    handler tried instead failed as well, and ended the program.
+    """
+    known = before.exception is not None and before.message is not None
+    return known and before.handled and before.exception == one.exception and before.message != one.message
 
 
 def _name_printers(some: list[Traceback]) -> None:

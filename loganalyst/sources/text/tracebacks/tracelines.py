@@ -54,7 +54,8 @@ _DIGITS = str.maketrans("123456789", "0" * 9)
 # ` + Exception Group Traceback (most recent call last):`, and the last line of a group `
 # +------------------------------------`
 _GROUP, _GROUP_END = re.compile(r" {1,2}\+ Exception Group Traceback"), re.compile(r" {3,4}\+-{20,}$")
-_CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
+_HANDLING = "During handling of the above exception"
+_CHAIN = ("The above exception was the direct cause of", _HANDLING)
 _ABOVE = "above exception"
 _HARMLESS = (
     *("Exception ignored in", "Exception in thread", "Error in atexit", "Error in sys.excepthook"),
@@ -67,6 +68,7 @@ _RECORD = re.compile(r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING
 _CHILD = re.compile(r"Process [\w.:-]{1,80}:$")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
 _NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
+_FITS = re.compile(r"\d+ fits failed with the following error:")  # scikit-learn's cross-validation
 # The message of such an exception is indented
 _IN_USER_CODE, _CODE_INDENT = "in user code:", 4
 _TASK = re.compile(r"\d+(?:, (?:ip|host)=([\w.:-]+))?")  # `7, ip=10.0.0.1` behind `(pid=`
@@ -185,6 +187,11 @@ def links(texts: list[str]) -> list[int]:
     return _lines_with(texts, *_CHAIN)
 
 
+def handlings(texts: list[str]) -> list[int]:
+    """The lines that say that the next traceback was raised while the exception above was handled."""
+    return _lines_with(texts, _HANDLING)
+
+
 def _lines_with(texts: list[str], *words: str) -> list[int]:
     """The lines that contain any of the words; all lines are searched at once."""
     text = "\n".join(texts)
@@ -282,6 +289,15 @@ def next_process(before: str) -> int | None:
     """The process whose traceback follows, if the line before it names one."""
     hit = _NEXT_PROCESS.match(before)
     return int(hit[1]) if hit else None
+
+
+def in_message(before: str) -> bool:
+    """Whether the line before a traceback says that the exception above quotes it.
+
+    >>> in_message("4 fits failed with the following error:")
+    True
+    """
+    return _FITS.match(before) is not None
 
 
 def open_group(texts: list[str]) -> int | None:

@@ -24,16 +24,19 @@ class Traceback:
     harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what another
     raised; ignored: the interpreter says that it ignored the exception; process: the rank that it is said to come from;
     node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
-    first member. printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
+    first member. tried_again: its handler tried the same in another way, and that failed by the same kind of exception.
+    printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
     "file:line" of the outermost frame where the interpreter printed it.
 
-    depth: of its margin; linked: the next one is said to follow from it; inner: printed as part of the previous one's
+    quoted: the exception above says that it passes it on. depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this one
+    was handled; inner: printed as part of the previous one's
     message; remote: in Ray's form.
     """
 
     head: int
     depth: int
     linked: bool
+    handled: bool
     inner: bool
     remote: bool
     harmless: bool
@@ -50,6 +53,8 @@ class Traceback:
     more: str | None = None
     frame: str | None = None
     cause: int | None = None
+    tried_again: bool = False
+    quoted: bool = False
 
 
 @dataclass
@@ -123,13 +128,13 @@ def printed(printer: Printer) -> list[Printed]:
     heads = tracelines.heads(printer.texts)
     if not heads:
         return []
-    links = tracelines.links(printer.texts)
+    links, handlings = tracelines.links(printer.texts), tracelines.handlings(printer.texts)
     return [
-        _completed(_opened(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.texts)])
+        _completed(_opened(printer, first, after, links, handlings)) for first, after in pairwise([*heads, len(printer.texts)])
     ]
 
 
-def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Printed:
+def _opened(printer: Printer, first: int, after: int, links: list[int], handlings: list[int]) -> Printed:
     """A traceback with its lines, without exception and frame."""
     texts = printer.texts
     text, before = texts[first], texts[first - 1] if first else ""
@@ -142,11 +147,12 @@ def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Print
     by, outer = _printed_by(before, text, lines)
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
-        inner=process is not None or _INNER in text, remote=task is not None,
+        handled=bisect_left(handlings, first) < bisect_left(handlings, end),
+        inner=process is not None or _INNER in text or tracelines.in_message(before), remote=task is not None,
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=process, node=task[1] if task else None,
         ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))),
-        printer=by, outer=outer,
+        printer=by, outer=outer, quoted=process is not None or tracelines.in_message(before),
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
 
