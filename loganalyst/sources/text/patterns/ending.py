@@ -44,13 +44,14 @@ def cut(path: Path, line: int, session: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
-def words(last: pl.DataFrame, file: str, session: int, known: Sequence[Pattern], also: Also) -> pl.DataFrame:
-    """A row of `lines` (part `confirm`) for the first of the file's last lines that reports an error; `last` are those
+def words(tail: pl.DataFrame, file: str, session: int, known: Sequence[Pattern], also: Also) -> pl.DataFrame:
+    """A row of `lines` (part `confirm`) for the first of the file's last lines that reports an error; `tail` are those
     of `last_lines`.
 
     It has the pattern and label of its family (`wording`), else pattern `last-words` and no label. There is no row
     where a pattern of `known` explains more. `also` are the texts that were searched for with the patterns' literals.
     """
+    last = tail.tail(MAX_LAST_LINES).with_columns(survived=_survived())
     if not last.height:
         return table("lines")
     body, message = last["body"], without_head(last["body"])
@@ -95,7 +96,7 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
         & (pl.col("back") <= MAX_COMPLAINT_LINES)
     )
     back = pl.int_range(pl.len(), 0, -1)
-    lines = last.select("line", "text", message=body + goes_on, back=back, survived=_survived())
+    lines = last.select("line", "text", "survived", message=body + goes_on, back=back)
     lines = lines.with_columns(states_error=states_error).filter(
         pl.col("states_error") | complaint, ~pl.col("survived")
     )
@@ -128,7 +129,7 @@ def _reports_work(message: pl.Expr) -> pl.Expr:
 
 
 def last_lines(path: Path, line: int) -> pl.DataFrame:
-    """The last lines of a file that are not blank: text, body (the text behind the prefixes) and line number; `line` is
+    """The lines of a file's end that are not blank: text, body (the text behind the prefixes) and line number; `line` is
     the number of the last. None of a file in UTF-16.
     """
     _, tail = _tail(path)
@@ -137,7 +138,7 @@ def last_lines(path: Path, line: int) -> pl.DataFrame:
     lines = head(gluedbars.parted(tail)).removesuffix("\n").split("\n")
     whole = [message.rstrip("\r").rpartition("\r")[2] for message in lines]
     message = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
-    last = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(MAX_LAST_LINES)
+    last = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0)
     return last.with_columns(without_bars(described(last["text"])["body"]))
 
 
