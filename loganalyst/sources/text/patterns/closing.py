@@ -11,7 +11,7 @@ import polars as pl
 from loganalyst.model import table
 from loganalyst.rulefiles import Shape, Text, needed, ours
 from loganalyst.sources.text.lines.heads import without_any_head
-from loganalyst.sources.text.patterns import results, unknownerrors
+from loganalyst.sources.text.patterns import ending, results
 from loganalyst.sources.text.patterns.words import Words
 
 MAX_MESSAGE_CHARS = 300  # characters of a line that are searched
@@ -54,7 +54,7 @@ def words() -> Closing:
 def found(tail: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
     """One row of `lines` for the last lines of a session, if they show that its job ended well; else none.
 
-    `tail` has the line number, text and body (the text behind the prefixes) of the last lines that are not blank.
+    `tail` are the lines of `ending.last_lines`. Nothing ended well where one of the last lines reports an error.
     """
     known = words()
     tail = tail.with_columns(message=messages(tail["body"])).filter(pl.col("message").str.contains(_WORD))
@@ -103,12 +103,9 @@ def messages(body: pl.Series) -> pl.Series:
 
 
 def _complains(lines: pl.DataFrame) -> bool:
-    """Whether one of the lines reports an error: nothing ended well."""
-    error, complaint, no_error, no_complaint = (
-        lines["body"].str.contains(unknownerrors.speech(kind))
-        for kind in ("error", "complaint", "no_error", "no_complaint")
-    )
-    return bool(((error & ~no_error) | (complaint & ~no_error & ~no_complaint)).any())
+    """Whether one of the lines reports an error."""
+    said = ending.spoken(lines)
+    return bool((said["error"] | said["complaint"]).any())
 
 
 def _has_begun(message: pl.Series, known: Closing) -> bool:
