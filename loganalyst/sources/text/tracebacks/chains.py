@@ -71,8 +71,8 @@ def _chained(some: list[Traceback], chains: int) -> int:
             one.cause = above[level].head if level in above else None
         else:
             one.cause = _enclosed_head(some, k)
-        if before is not None and one.process is not None and one.row is not None:
-            before.harmless = True  # it only repeats what the other process raised
+        if before is not None and one.quoted and not before.quoted and one.row is not None:
+            before.harmless = True  # it only repeats what another process, or each fit, raised
         above[level] = before = one
     return chains
 
@@ -96,7 +96,7 @@ def _enclosed_head(some: list[Traceback], k: int) -> int | None:
         last = next(i for i in range(k + 1, len(some)) if not _goes_on(some, i))
         return some[last].head
     group = (one.exception or "").endswith(_GROUP) and after.depth > one.depth
-    return after.head if group or after.inner else None
+    return after.head if group or (after.inner and not one.quoted) else None
 
 
 def _is_message_of(one: Traceback, after: Traceback) -> bool:

@@ -28,13 +28,14 @@ class Traceback:
     "file:line" of the outermost frame where the interpreter printed it.
 
     depth: of its margin; linked: the next one is said to follow from it; inner: printed as part of the previous one's
-    message; remote: in Ray's form.
+    message; quoted: the exception above is about this one; remote: in Ray's form.
     """
 
     head: int
     depth: int
     linked: bool
     inner: bool
+    quoted: bool
     remote: bool
     harmless: bool
     process: int | None
@@ -134,7 +135,7 @@ def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Print
     texts = printer.texts
     text, before = texts[first], texts[first - 1] if first else ""
     end = min(after, first + MAX_ROWS + 1)
-    task, process = tracelines.remote(text), tracelines.next_process(before)
+    task, quoted = tracelines.remote(text), tracelines.is_quoted(before)
     shared = (
         end == after < len(texts) and tracelines.remote(texts[end]) is not None
     )  # its header may name this one's exception
@@ -142,9 +143,9 @@ def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Print
     by, outer = _printed_by(before, text, lines)
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
-        inner=process is not None or _INNER in text, remote=task is not None,
+        inner=quoted or _INNER in text, quoted=quoted, remote=task is not None,
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
-        process=process, node=task[1] if task else None,
+        process=tracelines.next_process(before), node=task[1] if task else None,
         ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))),
         printer=by, outer=outer,
     )  # fmt: skip

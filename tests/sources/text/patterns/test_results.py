@@ -76,7 +76,6 @@ def test_results_in_the_middle_of_a_plan(tmp_path: Path) -> None:
     assert found(tmp_path, f"{START}Epoch 9/9\nAccuracy: 0.91\n") == [(4, "closing-result", "work")]
 
 
-
 @pytest.mark.parametrize(
     "result",
     [
