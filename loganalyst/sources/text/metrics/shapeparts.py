@@ -126,7 +126,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
 
 
 def _heads(numbers: list[Number], texts: list[str]) -> None:
-    """Forget the numbers before a dict that belong to what wrote it: the host and its process in `gpu-12 0: {'loss': …`."""
+    """Forget the numbers before a dict that are of what wrote it: host and process in `gpu-12 0: {'loss': 0.5`."""
     opens = next((k for k, text in enumerate(texts) if _OPENS_DICT.search(text)), 0)
     for n in numbers:
         if n.index < opens and not (n.role or n.separated or STRONG.search(n.plain)):

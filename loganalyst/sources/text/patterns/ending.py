@@ -116,8 +116,8 @@ def _reports_work(message: pl.Expr) -> pl.Expr:
 
 
 def last_lines(path: Path, line: int) -> pl.DataFrame:
-    """The lines of a file's end that are not blank: text, body (the text behind the prefixes) and line number; `line` is
-    the number of the last. None of a file in UTF-16.
+    """The lines of a file's end that are not blank: text, body (the text behind the prefixes) and line number;
+    `line` is the number of the last. None of a file in UTF-16.
     """
     _, tail = _tail(path)
     if b"\0" in tail:

@@ -9,8 +9,8 @@ from loganalyst.sources.text.patterns.words import Words, either
 
 
 class Results(Shape, frozen=True):
-    """The file. `scores` count among the `last` lines, `exact` and `best` in all that are read of the end, unless one of
-    `never` matches. A line of `headings` is a result if `values` follow it.
+    """The file. `scores` count among the `last` lines, `exact` scores in all that are read of the end, unless one of
+    `never` matches; `best` settings count in all. A line of `headings` is a result if `values` follow it.
     """
 
     last: Annotated[int, needed("a whole number above 0", ge=1)]
