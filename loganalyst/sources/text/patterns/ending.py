@@ -125,8 +125,8 @@ def last_lines(path: Path, line: int) -> pl.DataFrame:
     lines = head(gluedbars.parted(tail)).removesuffix("\n").split("\n")
     whole = [message.rstrip("\r").rpartition("\r")[2] for message in lines]
     message = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
-    tail = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0)
-    return tail.with_columns(without_bars(described(tail["text"])["body"]))
+    found = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0)
+    return found.with_columns(without_bars(described(found["text"])["body"]))
 
 
 def spoken(last: pl.DataFrame) -> pl.DataFrame:
