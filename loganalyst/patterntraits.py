@@ -85,6 +85,7 @@ class PatternEntry(Shape, frozen=True):
     exclude: str | None = field(default=None, name="not")
     generic: bool = False
     signal: Text | None = None
+    cut_label: Text | None = None
     says: Texts = ()
 
 
@@ -107,6 +108,16 @@ def signals() -> Mapping[str, str]:
     'SIGBUS'
     """
     return {node["id"]: node["signal"] for node in _nodes() if "signal" in node}
+
+
+@cache
+def cut_labels() -> Mapping[str, str]:
+    """The label of a log that ends before the message that a line opens, by id of the pattern of such lines.
+
+    >>> cut_labels()
+    {'traceback': 'code_exception'}
+    """
+    return {node["id"]: node["cut_label"] for node in _nodes() if "cut_label" in node}
 
 
 @cache

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst import rulefiles
-from loganalyst.patterntraits import TRAITS, having, signals
+from loganalyst.patterntraits import TRAITS, cut_labels, having, signals
 from loganalyst.pipeline import catalogue
 from loganalyst.sources.text.patterns.catalogue import catalogue as patterns
 
@@ -49,3 +49,8 @@ def test_signals_are_stated_by_patterns():
 
     assert signals() == stated
     assert signals()["child-sigkill"] == "SIGKILL"
+
+
+def test_the_label_of_a_cut_message_is_stated_by_its_pattern():
+    """The pattern that opens a traceback says what a log is that ends within one."""
+    assert cut_labels() == {having("traceback")[0]: "code_exception"}

@@ -16,16 +16,22 @@ _LOSSES = ("train_loss", "val_loss", "rl_loss", "generator_loss", "discriminator
 def compute(context: Context) -> Computed:
     """All of FEATURES."""
     scores, losses = context.with_role(*_SCORES), context.with_role(*_LOSSES)
-    logs = {source.path for source in context.run.sources if source.format == "text"}
     separate = (
         bool(scores)
-        and all(curve.source in logs and _has_no_step(curve) for curve in scores)
+        and all(_is_numbered(context, curve) and not np.isfinite(curve.epochs).any() for curve in scores)
         and all(2 * curve.values.size <= scores[0].values.size for curve in losses)
         and not last_progress(context.run).height
     )
     return {"scores_may_be_separate": separate}
 
 
-def _has_no_step(curve: Curve) -> bool:
-    """Whether the reader numbered the values 0, 1, 2 …, since their lines have no step and no epoch."""
-    return np.array_equal(curve.steps, np.arange(curve.steps.size)) and not np.isfinite(curve.epochs).any()
+def shows_no_course(context: Context, curve: Curve) -> bool:
+    """Whether a job log printed its values without a step, and all of them in one epoch or in none."""
+    epochs = curve.epochs[np.isfinite(curve.epochs)]
+    return _is_numbered(context, curve) and np.unique(epochs).size <= 1
+
+
+def _is_numbered(context: Context, curve: Curve) -> bool:
+    """Whether the reader of a job log numbered the values 0, 1, 2 …, since their lines have no step."""
+    numbered = np.array_equal(curve.steps, np.arange(curve.steps.size))
+    return numbered and any(s.path == curve.source and s.format == "text" for s in context.run.sources)

@@ -12,7 +12,7 @@ from loganalyst.blame.linetraits import has_trait
 from loganalyst.blame.rootline import MAX_MESSAGE_LINES, judged_session
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, FeatureValue, Run, Witness
-from loganalyst.patterntraits import GUESSED, having, signals
+from loganalyst.patterntraits import GUESSED, cut_labels, having, signals
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 MAX_MESSAGE = 200  # characters of a message
@@ -141,10 +141,10 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     if row["part"] != "peer":  # a line about a peer names the rank that complains
         rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
     unfinished = _unfinished(block)
-    cut = bool(unfinished) and row["pattern"] in having("traceback")
+    cut = cut_labels().get(row["pattern"]) if unfinished else None
     message = _shortened(unfinished or known_texts.get("message", "").strip() or _without_bar(row["text"]).strip())
     values = {
-        "log_root_label": "code_exception" if cut else row["label"],
+        "log_root_label": cut or row["label"],
         "log_root_pattern": row["pattern"],
         "log_root_basis": "cut" if cut else "words" if row["pattern"].startswith(GUESSED) else "pattern",
         "log_root_message": message,

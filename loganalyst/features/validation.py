@@ -25,6 +25,7 @@ from loganalyst.features.context import (
     tau,
     witness_at,
 )
+from loganalyst.features.separateresults import shows_no_course
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Gap
 from loganalyst.signals.standarderror import since_z, whole_z
@@ -135,6 +136,9 @@ def worst_loss(context: Context) -> tuple[Curve, Gap] | None:
     says nothing about new samples of what is trained: `features/forgetting.py` is about it.
     """
     held_out = context.with_role("val_loss") or context.with_role("val_loss_component")
+    # fewer values than those of a course, and without a step, are results of tests behind the training
+    longest = max((c.values.size for c in held_out), default=0)
+    held_out = [c for c in held_out if 2 * c.values.size > longest or not shows_no_course(context, c)]
     if context.training_kind is not None and context.training_kind.kind in OF_LANGUAGE:
         held_out = [c for c in held_out if other_fall(c, held_out)[0] < feature_limit("other_set_fell")] or held_out
     gaps = [(c, context.gap(_partner(context, c), c)) for c in held_out]

@@ -694,6 +694,13 @@ CASES = (
         6,
     ),
     Case(
+        "what the fits raised, not the exception that sums them up",
+        {"job.out": trace("ValueError: ") + "All the 5 fits failed.\n\nBelow are more details about the failures:\n" + 9 * "-"
+         + "\n4 fits failed with the following error:\n" + trace("TypeError: could not convert string to float: 'a'" + ROOT)
+         + 9 * "-" + "\n1 fits failed with the following error:\n" + trace("TypeError: could not convert string to float: 'b'")},
+        "code_exception",
+    ),
+    Case(
         "the wait for a process whose traceback is lost",
         {"job.out": trace("Exception: " + ROOT) + "\n-- Process 6 terminated with the following error:\nTraceback (most recent call last):\n"},
         "code_exception",

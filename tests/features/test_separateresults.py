@@ -36,3 +36,23 @@ def test_lower_results_behind_higher_ones_are_no_fall(tmp_path: Path) -> None:
     (found,) = diagnose_paths([path])
 
     assert (found.status, [note.id for note in found.notes][:1]) == ("healthy", ["separate-results"])
+
+
+def test_a_few_results_are_no_short_course(tmp_path: Path) -> None:
+    """Four networks, whose scores are printed one after the other: none of them trained too briefly."""
+    path = tmp_path / "run.log"
+    path.write_text("".join(f"Running for net {s * 7}\n1-NN accuracy original: {s}\n" for s in SCORES[:4]))
+    (found,) = diagnose_paths([path])
+
+    assert (found.status, found.features.values["objective_points"]) == ("healthy", 4)
+
+
+def test_results_of_tests_behind_a_training(tmp_path: Path) -> None:
+    """Two test sets with losses of their own: the held-out loss of the training is its course."""
+    path = tmp_path / "run.log"
+    epochs = "".join(f"Epoch {i}/17\n - 8s - loss: {3 / i:.4f} - val_loss: {3.2 / i:.4f}\n" for i in range(1, 18))
+    path.write_text(f"{epochs}loss (test-set): 0.6825\nloss (test-set): 1.2863\n")
+    (found,) = diagnose_paths([path])
+
+    assert found.features.values["val_loss_metric"] == "val_loss"
+    assert found.features.values["val_loss_points"] == 17

@@ -220,11 +220,11 @@ class _Reading:
         session, number = self.sessions.all[-1], len(self.sessions.all) - 1
         if session.ended_well:
             return []
-        last = ending.last_lines(path, self.last_line)
-        error = ending.words(last, self.name, number, self.catalogue.known, self.also)
+        tail = ending.last_lines(path, self.last_line)
+        error = ending.words(tail, self.name, number, self.catalogue.known, self.also)
         if error.height or not session.may_end_well():
             return [error]
-        end = closing.found(last.filter(pl.col("line") >= session.first_line), self.name, number)
+        end = closing.found(tail.filter(pl.col("line") >= session.first_line), self.name, number)
         if (end["part"] == "end").any():
             session.add_end(end["line"][0])
         return [end]

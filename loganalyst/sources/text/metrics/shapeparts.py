@@ -74,6 +74,7 @@ _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step
 _PAIR_LENGTH = 2
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
 _JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
+_OPENS_DICT = re.compile(r"\{\s?['\"]\w")  # `{'loss': 0.5`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")  # `INFO `, `W `
 
 
@@ -118,9 +119,18 @@ def parts(shape: str, *, rare: bool) -> Parts:
     _histories(numbers, texts, rare=rare)
     _fractions(numbers, texts)
     _positions(numbers, exact_counter=BAR in shape)
+    _heads(numbers, texts)
     if evaluation and any(n.role == "batch" for n in numbers):
         _averages(numbers, texts)
     return Parts(shape, tuple(numbers), (evaluation[1] or "val") if evaluation else "")
+
+
+def _heads(numbers: list[Number], texts: list[str]) -> None:
+    """Forget the numbers before a dict that are of what wrote it: host and process in `gpu-12 0: {'loss': 0.5`."""
+    opens = next((k for k, text in enumerate(texts) if _OPENS_DICT.search(text)), 0)
+    for n in numbers:
+        if n.index < opens and not (n.role or n.separated or STRONG.search(n.plain)):
+            n.drop()
 
 
 def _numbers(parts: list[str]) -> list[Number]:

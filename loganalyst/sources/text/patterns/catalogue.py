@@ -111,7 +111,7 @@ def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
     for i in range(_count_patterns(file)):
         try:
             pattern = _read_pattern(file, i)
-            for key in {"signal", "says"} & file.data["patterns"][i].keys():
+            for key in {"signal", "cut_label", "says"} & file.data["patterns"][i].keys():
                 raise RuleError(file.where("patterns", i, key), f"{key} is for built-in patterns only", "leave it out")
             for key in ("regex", "not"):
                 check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
@@ -208,6 +208,7 @@ def _read_pattern(file: RuleFile, i: int) -> Pattern:
         ("part", entry.part, PARTS),
         ("label", entry.label, LOG_LABELS),
         ("signal", entry.signal, SIGNALS),
+        ("cut_label", entry.cut_label, LOG_LABELS),
     ):
         if value is not None and value not in known:
             refuse_name(file, (*at, key), value, known)

@@ -1,22 +1,22 @@
-"""How a log ends well, in any words: an end, a result, or a file that was written (`rules/closing.yaml`).
+"""How a log ends well, in any words: an end, a file that was written (`rules/closing.yaml`), or a result.
 
 A line counts because nothing follows it. The same words inside a log belong to one part of the work.
 """
 
-from functools import cache
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import polars as pl
-from msgspec import field
 
 from loganalyst.model import table
-from loganalyst.patterntraits import Examples
-from loganalyst.rulefiles import Shape, Text, Texts, needed, ours
+from loganalyst.rulefiles import Shape, Text, needed, ours
 from loganalyst.sources.text.lines.heads import without_any_head
-from loganalyst.sources.text.patterns import unknownerrors
+from loganalyst.sources.text.patterns import ending, results
+from loganalyst.sources.text.patterns.words import Words
 
 MAX_MESSAGE_CHARS = 300  # characters of a line that are searched
 MAX_TEXT_CHARS = 200  # characters of a line that are kept
+RESULT = "closing-result"  # the pattern of a result
 # Decoration: signs of ASCII, lines, arrows and emoji. Plain ranges compile ten times faster than classes of Unicode.
 _SIGNS = r" \t!#$&*,:;<=>@\\^_`|~\x{A0}\x{AB}\x{B7}\x{BB}\x{2010}-\x{2025}\x{2027}-\x{2BFF}\x{FE0F}\x{1F000}-\x{1FAFF}"
 _WORD = rf"[^{_SIGNS}%)'\"\]}}.?/+(\[{{-]"  # a line without one is decoration: `==========`
@@ -24,19 +24,6 @@ _DECORATION = rf"^[{_SIGNS}%)\]}}?/]+|[{_SIGNS}+(\[{{-]+$"  # `=== done ===`: th
 
 # `epoch [3/200]`, `3/200 `
 _COUNTER = r"(?:^|\b(?:epoch|fold|run|trial|round|step|iteration|experiment)\b\W{0,3})(\d{1,9}) ?/ ?(\d{1,9})\b"
-
-
-class Words(Shape, frozen=True):
-    """Lines that one of `any` matches, and none of `exclude`."""
-
-    any: Texts
-    tests: Examples
-    exclude: Texts = field(default=(), name="not")
-
-    def match(self, message: pl.Series) -> pl.Series:
-        """Which messages, in lower case, are such lines."""
-        held = message.str.contains(_either(self.any))
-        return held & ~message.str.contains(_either(self.exclude)) if self.exclude and held.any() else held
 
 
 class Kind(Words, frozen=True, kw_only=True):
@@ -47,7 +34,7 @@ class Kind(Words, frozen=True, kw_only=True):
 
 
 class Closing(Shape, frozen=True):
-    """The file. An end is among the `last` lines, a result or a file among the `lines` last ones."""
+    """The file. An end is among the `last` lines, an epoch or a file among the `lines` last ones."""
 
     lines: Annotated[int, needed("a whole number above 0", ge=1)]
     last: Annotated[int, needed("a whole number above 0", ge=1)]
@@ -59,23 +46,22 @@ def words() -> Closing:
     """The words of `rules/closing.yaml`. Raises RuleError.
 
     >>> [kind.id for kind in words().kinds]
-    ['closing-end', 'closing-result', 'closing-epoch', 'closing-saved']
+    ['closing-end', 'closing-epoch', 'closing-saved']
     """
     return ours("closing.yaml", Closing)
 
 
-def found(last: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
+def found(tail: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
     """One row of `lines` for the last lines of a session, if they show that its job ended well; else none.
 
-    `last` has the line number, text and body (the text behind the prefixes) of the last lines that are not blank.
+    `tail` are the lines of `ending.last_lines`. Nothing ended well where one of the last lines reports an error.
     """
     known = words()
-    lines = last.with_columns(message=messages(last["body"])).filter(pl.col("message").str.contains(_WORD))
-    lines = lines.tail(known.lines)
+    tail = tail.with_columns(message=messages(tail["body"])).filter(pl.col("message").str.contains(_WORD))
+    lines = tail.tail(known.lines)
     if not lines.height or _complains(lines) or _has_begun(lines["message"], known):
         return table("lines")
-    hits = (_hit(kind, lines, known).with_columns(id=pl.lit(kind.id), part=pl.lit(kind.part)) for kind in known.kinds)
-    row = next((hit for hit in hits if hit.height), None)
+    row = next((hit for hit in _hits(tail, known) if hit.height), None)
     if row is None:
         return table("lines")
     return table("lines", {
@@ -84,15 +70,30 @@ def found(last: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
+def _hits(tail: pl.DataFrame, known: Closing) -> Iterator[pl.DataFrame]:
+    """For each kind, then for results: the last of the lines that is one, with its pattern and part; else none."""
+    lines = tail.tail(known.lines)
+    for kind in known.kinds:
+        yield _hit(kind, lines, known).with_columns(id=pl.lit(kind.id), part=pl.lit(kind.part))
+    yield _result(tail)
+
+
 def _hit(kind: Kind, lines: pl.DataFrame, known: Closing) -> pl.DataFrame:
     """The last of the lines that is of this kind, if it closes the log; else none."""
     if kind.part == "work":
         hits = lines.filter(kind.match(lines["message"]))
-        return hits.tail(0 if _is_in_between(lines["message"]) else 1)
+        return hits.tail(0 if hits.height and _is_in_between(lines["message"]) else 1)
     places = lines.tail(known.last)
     hits = places.filter(kind.match(places["message"])).tail(1)
     goes_on = hits.height and _goes_on(places, hits["line"][0], known)
     return hits.head(0) if goes_on else hits
+
+
+def _result(tail: pl.DataFrame) -> pl.DataFrame:
+    """The last of the lines that is a result, if no more was planned; else none."""
+    hits = tail.filter(results.are_results(tail["message"]))
+    hits = hits.tail(0 if hits.height and _is_in_between(tail["message"]) else 1)
+    return hits.with_columns(id=pl.lit(RESULT), part=pl.lit("work"))
 
 
 def messages(body: pl.Series) -> pl.Series:
@@ -102,18 +103,16 @@ def messages(body: pl.Series) -> pl.Series:
 
 
 def _complains(lines: pl.DataFrame) -> bool:
-    """Whether one of the lines reports an error: nothing ended well."""
-    error, complaint, no_error, no_complaint = (
-        lines["body"].str.contains(unknownerrors.speech(kind))
-        for kind in ("error", "complaint", "no_error", "no_complaint")
-    )
-    return bool(((error & ~no_error) | (complaint & ~no_error & ~no_complaint)).any())
+    """Whether one of the lines reports an error."""
+    said = ending.spoken(lines)
+    return bool((said["error"] | said["complaint"]).any())
 
 
 def _has_begun(message: pl.Series, known: Closing) -> bool:
     """Whether the last line shows that something was begun, and nothing else."""
     last = message.tail(1)
-    return bool(known.begun.match(last)[0]) and not any(kind.match(last)[0] for kind in known.kinds)
+    begun = bool(known.begun.match(last)[0]) and not results.are_results(last)[0]
+    return begun and not any(kind.match(last)[0] for kind in known.kinds)
 
 
 def _goes_on(places: pl.DataFrame, end: int, known: Closing) -> bool:
@@ -124,10 +123,6 @@ def _goes_on(places: pl.DataFrame, end: int, known: Closing) -> bool:
 
 def _is_in_between(message: pl.Series) -> bool:
     """Whether the last counter shows that more was planned: results of epoch 3 of 200 are not those of the job."""
-    count = message.str.extract_groups(_COUNTER).struct.unnest().cast(pl.Int64, strict=False).drop_nulls().tail(1)
+    counted = message.filter(message.str.contains("/", literal=True))
+    count = counted.str.extract_groups(_COUNTER).struct.unnest().cast(pl.Int64, strict=False).drop_nulls().tail(1)
     return bool(count.height) and count["1"][0] < count["2"][0]
-
-
-@cache
-def _either(regexes: Texts) -> str:
-    return "|".join(f"(?:{unknownerrors.ascii_only(regex)})" for regex in regexes)

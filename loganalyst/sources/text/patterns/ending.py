@@ -44,13 +44,14 @@ def cut(path: Path, line: int, session: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
-def words(last: pl.DataFrame, file: str, session: int, known: Sequence[Pattern], also: Also) -> pl.DataFrame:
-    """A row of `lines` (part `confirm`) for the first of the file's last lines that reports an error; `last` are those
+def words(tail: pl.DataFrame, file: str, session: int, known: Sequence[Pattern], also: Also) -> pl.DataFrame:
+    """A row of `lines` (part `confirm`) for the first of the file's last lines that reports an error; `tail` are those
     of `last_lines`.
 
     It has the pattern and label of its family (`wording`), else pattern `last-words` and no label. There is no row
     where a pattern of `known` explains more. `also` are the texts that were searched for with the patterns' literals.
     """
+    last = tail.tail(MAX_LAST_LINES).with_columns(survived=_survived())
     if not last.height:
         return table("lines")
     body, message = last["body"], without_head(last["body"])
@@ -60,7 +61,7 @@ def words(last: pl.DataFrame, file: str, session: int, known: Sequence[Pattern],
     if any(_explains_end(pattern) for pattern in hits):
         return table("lines")
     harmless = claims.filter(pl.col("pattern").is_in([p.id for p in hits if p.part in _HARMLESS]))["row"]
-    last = last.filter(~pl.int_range(pl.len()).is_in(harmless.implode()))
+    last = spoken(last.filter(~pl.int_range(pl.len()).is_in(harmless.implode())))
     error = _reported_error(
         last, named=any(p.part in ("confirm", "cascade") or p.id in having("traceback") for p in hits)
     )
@@ -81,24 +82,11 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     """The one of the last lines that reports an error: line, text, pattern and label of its family. `named`: a failed
     exit is known already, so only a family with a specific label adds anything.
     """
-    body = pl.col("body").str.head(unknownerrors.MAX_MESSAGE_CHARS)
-    goes_on = pl.when(body.str.contains(_HEADING)).then(" " + body.shift(-1, fill_value="")).otherwise(pl.lit(""))
-    message = pl.col("message")
-    states_error, sounds_like_error = (
-        message.str.contains(unknownerrors.speech(kind)) & ~message.str.contains(unknownerrors.speech(f"no_{kind}"))
-        for kind in ("error", "complaint")
+    lines = last.with_columns(
+        back=pl.int_range(pl.len(), 0, -1), states_error=pl.col("error") & ~_reports_work(pl.col("message"))
     )
-    states_error &= ~_reports_work(message)
-    complaint = (
-        sounds_like_error
-        & ~message.str.contains(unknownerrors.speech("no_error"))
-        & (pl.col("back") <= MAX_COMPLAINT_LINES)
-    )
-    back = pl.int_range(pl.len(), 0, -1)
-    lines = last.select("line", "text", message=body + goes_on, back=back, survived=_survived())
-    lines = lines.with_columns(states_error=states_error).filter(
-        pl.col("states_error") | complaint, ~pl.col("survived")
-    )
+    complaint = pl.col("complaint") & (pl.col("back") <= MAX_COMPLAINT_LINES)
+    lines = lines.filter(pl.col("states_error") | complaint, ~pl.col("survived"))
     if not lines.height:
         return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
     lines = lines.hstack(unknownerrors.classify(lines["message"], lines["states_error"].to_numpy()))
@@ -128,8 +116,8 @@ def _reports_work(message: pl.Expr) -> pl.Expr:
 
 
 def last_lines(path: Path, line: int) -> pl.DataFrame:
-    """The last lines of a file that are not blank: text, body (the text behind the prefixes) and line number; `line` is
-    the number of the last. None of a file in UTF-16.
+    """The lines of a file's end that are not blank: text, body (the text behind the prefixes) and line number;
+    `line` is the number of the last. None of a file in UTF-16.
     """
     _, tail = _tail(path)
     if b"\0" in tail:
@@ -137,8 +125,21 @@ def last_lines(path: Path, line: int) -> pl.DataFrame:
     lines = head(gluedbars.parted(tail)).removesuffix("\n").split("\n")
     whole = [message.rstrip("\r").rpartition("\r")[2] for message in lines]
     message = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
-    last = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(MAX_LAST_LINES)
-    return last.with_columns(without_bars(described(last["text"])["body"]))
+    found = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0)
+    return found.with_columns(without_bars(described(found["text"])["body"]))
+
+
+def spoken(last: pl.DataFrame) -> pl.DataFrame:
+    """The lines with their message (with the next line behind a heading), and whether it states an `error` or sounds
+    like one (`complaint`). A second call is cheap: the regexes are compiled.
+    """
+    body = last["body"].str.head(unknownerrors.MAX_MESSAGE_CHARS)
+    message = (body + " " + body.shift(-1).fill_null("")).zip_with(body.str.contains(_HEADING), body)
+    error, no_error, complaint, no_complaint = (
+        message.str.contains(unknownerrors.speech(kind)) for kind in ("error", "no_error", "complaint", "no_complaint")
+    )
+    no_complaint |= no_error
+    return last.with_columns(message=message, error=error & ~no_error, complaint=complaint & ~no_complaint)
 
 
 def _tail(path: Path) -> tuple[int, bytes]:

@@ -74,7 +74,7 @@ def _chained(some: list[Traceback], chains: int) -> int:
         if before is not None and follows:
             before.tried_again = _tried_again(before, one)
         if before is not None and one.quoted and one.row is not None and not (before.quoted and before.process is None):
-            before.harmless = True  # it only repeats what the other one says
+            before.harmless = True  # it only repeats what another process, or each fit, raised
         above[level] = before = one
     return chains
 
@@ -106,7 +106,7 @@ def _enclosed_head(some: list[Traceback], k: int) -> int | None:
         last = next(i for i in range(k + 1, len(some)) if not _goes_on(some, i))
         return some[last].head
     group = (one.exception or "").endswith(_GROUP) and after.depth > one.depth
-    return after.head if group or after.inner else None
+    return after.head if group or (after.inner and not one.quoted) else None
 
 
 def _is_message_of(one: Traceback, after: Traceback) -> bool:

@@ -68,7 +68,8 @@ _RECORD = re.compile(r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING
 _CHILD = re.compile(r"Process [\w.:-]{1,80}:$")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
 _NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
-_FITS = re.compile(r"\d+ fits failed with the following error:")  # scikit-learn's cross-validation
+# `4 fits failed with the following error:`, in the message of scikit-learn's exception above
+_FITS = re.compile(r"\d{1,9} fits failed with the following error:")
 # The message of such an exception is indented
 _IN_USER_CODE, _CODE_INDENT = "in user code:", 4
 _TASK = re.compile(r"\d+(?:, (?:ip|host)=([\w.:-]+))?")  # `7, ip=10.0.0.1` behind `(pid=`
@@ -291,13 +292,9 @@ def next_process(before: str) -> int | None:
     return int(hit[1]) if hit else None
 
 
-def in_message(before: str) -> bool:
-    """Whether the line before a traceback says that the exception above quotes it.
-
-    >>> in_message("4 fits failed with the following error:")
-    True
-    """
-    return _FITS.match(before) is not None
+def is_quoted(before: str) -> bool:
+    """Whether the line before a traceback says that the exception above is about the one that follows."""
+    return next_process(before) is not None or _FITS.match(before) is not None
 
 
 def open_group(texts: list[str]) -> int | None:

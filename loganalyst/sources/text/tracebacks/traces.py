@@ -28,9 +28,9 @@ class Traceback:
     printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
     "file:line" of the outermost frame where the interpreter printed it.
 
-    quoted: the exception above says that it passes it on. depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this one
-    was handled; inner: printed as part of the previous one's
-    message; remote: in Ray's form.
+    depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this one
+    was handled; inner: printed as part of the previous one's message; quoted: the exception above is about this one;
+    remote: in Ray's form.
     """
 
     head: int
@@ -38,6 +38,7 @@ class Traceback:
     linked: bool
     handled: bool
     inner: bool
+    quoted: bool
     remote: bool
     harmless: bool
     process: int | None
@@ -54,7 +55,6 @@ class Traceback:
     frame: str | None = None
     cause: int | None = None
     tried_again: bool = False
-    quoted: bool = False
 
 
 @dataclass
@@ -139,7 +139,7 @@ def _opened(printer: Printer, first: int, after: int, links: list[int], handling
     texts = printer.texts
     text, before = texts[first], texts[first - 1] if first else ""
     end = min(after, first + MAX_ROWS + 1)
-    task, process = tracelines.remote(text), tracelines.next_process(before)
+    task, quoted = tracelines.remote(text), tracelines.is_quoted(before)
     shared = (
         end == after < len(texts) and tracelines.remote(texts[end]) is not None
     )  # its header may name this one's exception
@@ -148,11 +148,11 @@ def _opened(printer: Printer, first: int, after: int, links: list[int], handling
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
         handled=bisect_left(handlings, first) < bisect_left(handlings, end),
-        inner=process is not None or _INNER in text or tracelines.in_message(before), remote=task is not None,
+        inner=quoted or _INNER in text, quoted=quoted, remote=task is not None,
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
-        process=process, node=task[1] if task else None,
+        process=tracelines.next_process(before), node=task[1] if task else None,
         ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))),
-        printer=by, outer=outer, quoted=process is not None or tracelines.in_message(before),
+        printer=by, outer=outer,
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
 

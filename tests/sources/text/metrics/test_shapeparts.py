@@ -22,6 +22,11 @@ def numbers(shape: str, *, rare: bool = False) -> list[tuple[int, str, str | Non
         ("Loss after epoch #: #", [(0, "epoch", "epoch"), (1, "Loss", None)]),
         ("best epoch: # acc: #", [(0, "best epoch", None), (1, "acc", None)]),
         ("第 # 轮 loss: #", [(0, "第", "epoch"), (1, "loss", None)]),
+        # what wrote a dict is no metric: a host and its process
+        ("gpu-12 #: {'loss': #, 'lr': #}", [(1, "loss", None), (2, "lr", None)]),
+        ('nid00123 # {"loss": #}', [(1, "loss", None)]),
+        ("step # {'loss': #}", [(0, "step", "step"), (1, "loss", None)]),
+        ("loss # {'lr': #}", [(0, "loss", None), (1, "lr", None)]),
     ],
 )
 def test_names_and_roles(shape: str, expected: list[tuple[int, str, str | None]]) -> None:
