@@ -29,6 +29,7 @@ FEW = {
     "divergence-in-log": "the line of the log names its cause",
     "learns-anew": "weights that are made anew, and nothing else, repeat the start",
     "gradients-outgrow-progress": "what is trained is too little for the slope, whatever the rest is",
+    "little-at-huge-rate": "seen directly in the rate",
     "held-back": "seen only where a rate was cut, so the rate is the matter",
     "term-left-behind": "the weights of the terms are the matter",
     "term-drowned": "the weights of the terms are the matter",
