@@ -135,14 +135,19 @@ class Context:
                 found.setdefault(c.role.name, []).append((place, c))
         return found
 
+    @property
+    def predicts(self) -> bool:
+        """Whether the run learns to predict: it logs a training accuracy, and no reward or loss of an agent."""
+        agent = self.with_role("reward", "value_loss", "rl_loss", "policy_loss")
+        return bool(self.with_role("train_accuracy")) and not agent
+
     def policy_entropy(self) -> list[Curve]:
-        """The entropy curves of a policy. With an accuracy and no reward, they are those of predictions and are left
-        out.
-        """
-        predicts = self.with_role("train_accuracy") and not self.with_role(
-            "reward", "success_rate", "value_loss", "rl_loss"
-        )
-        return [] if predicts else self.with_role("entropy")
+        """The entropy curves of a policy; those of predictions are left out."""
+        return [] if self.predicts else self.with_role("entropy")
+
+    def solved(self) -> list[Curve]:
+        """The success rates of an agent. Beside a training accuracy they are one more score of predictions."""
+        return [] if self.predicts else self.with_role("success_rate")
 
     def until_nonfinite(self, curve: Curve) -> NDArray[np.float64]:
         """The values before a loss of training became NaN or infinite for good: broken weights give values that mean
@@ -160,7 +165,7 @@ class Context:
         """
         means = ("mean", "avg", "average", "cumulative")
         ratings = [c for c in self.with_role("skill_rating") if len(c.values) >= MIN_RATINGS]
-        curves = ratings or self.with_role("reward") or self.with_role("success_rate")
+        curves = ratings or self.with_role("reward") or self.solved()
         return max(curves, key=lambda c: (any(w in c.metric.lower() for w in means), len(c.values)), default=None)
 
     def random_actions(self) -> Curve | None:

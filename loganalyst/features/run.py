@@ -182,8 +182,8 @@ def _contradictions(run: Run) -> str | None:
 def _kind(context: Context) -> str | None:
     """The kind of the run, by its logged metrics; None if it logged too little."""
     logged = {c.role.name for c in context.curves if len(c.values) >= MIN_CURVE_POINTS}
-    if not context.policy_entropy():
-        logged.discard("entropy")
+    if context.predicts:
+        logged -= {"entropy", "success_rate"}
     known = (kind for kind, roles in KINDS.items() if logged.intersection(roles))
     read = any(s.format in ("text", "slurm") for s in context.run.sources)
     return next(known, "job" if read else None)

@@ -28,6 +28,8 @@ FEW = {
     "val-nan": "the rules of a NaN in the training loss are for it as well",
     "divergence-in-log": "the line of the log names its cause",
     "learns-anew": "weights that are made anew, and nothing else, repeat the start",
+    "gradients-outgrow-progress": "what is trained is too little for the slope, whatever the rest is",
+    "little-at-huge-rate": "seen directly in the rate",
     "held-back": "seen only where a rate was cut, so the rate is the matter",
     "term-left-behind": "the weights of the terms are the matter",
     "term-drowned": "the weights of the terms are the matter",

@@ -29,6 +29,8 @@ STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{}
         ({"train_accuracy": DECAY}, "training"),
         ({"val_acc": DECAY}, "evaluation"),
         ({"loss": DECAY, "episode_reward": DECAY}, "reinforcement"),
+        ({"loss": DECAY, "success_rate": DECAY}, "reinforcement"),
+        ({"loss": DECAY, "train_accuracy": DECAY, "gen_success": DECAY}, "training"),
         ({"d_loss": DECAY, "g_loss": DECAY}, "adversarial"),
         ({"system/gpu.0.temp": DECAY}, None),
     ],
