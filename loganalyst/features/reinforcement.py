@@ -17,7 +17,7 @@ from loganalyst.features.context import (
 )
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
-from loganalyst.signals.standarderror import Change, around, change, change_z, since_z, whole_z
+from loganalyst.signals.standarderror import Change, around, change, change_z, since_z, trend_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
@@ -33,6 +33,7 @@ FEATURES = (
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_success_share", "float", "share", "last level of a reward that is the share of successful episodes: every value is a share of up to 100 (NULL: it is none)", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
+    Feature("reward_trend_z", "float", "standard errors", "how often a value of the reward is above an earlier one, in standard errors of a curve without a trend", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", "reward"),
     Feature("reward_late_gain_z", "float", "standard errors", "gain from the middle fifth to the last tenth, in standard errors", "reward"),
@@ -121,6 +122,7 @@ def _reward(context: Context) -> Computed:
         "reward_constant_share": shape.constant_share,
         "reward_success_share": logged_near(curve.values, -shape.last) if _counts_successes(curve.values) else None,
         "reward_trend": tau(curve.values, MIN_TREND_POINTS),
+        "reward_trend_z": trend_z(curve.values),
         "reward_begins_late": begins_late(curve),
         **_known_gains(context, curve, _gains(curve.values, shape.best_index or 0)),
     }
