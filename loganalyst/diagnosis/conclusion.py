@@ -90,7 +90,12 @@ def _answered(found: Diagnosis, judged: Judgement, causes: Sequence[Cause], acce
         decide=judged.decide,
         rivals=judged.rivals,
         ignored_findings=ignored,
-        scripts=deciding(kept, [*(a.id for a in judged.alternatives), *(r.id for r in judged.rivals)], seen),
+        scripts=deciding(
+            kept,
+            [*(a.id for a in judged.alternatives), *(r.id for r in judged.rivals)],
+            seen,
+            found.features.values.get("run_kind"),
+        ),
         quick_fixes=quick_fixes(kept, judged.symptoms),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from loganalyst.model import Cause, DecidingScript, Symptom
+from loganalyst.model import Cause, DecidingScript, FeatureValue, Symptom
 from loganalyst.rulefiles import Shape, Text, Texts, ours
 
 __all__ = ["deciding", "known"]
@@ -12,11 +12,14 @@ MAX_SCRIPTS = 3
 
 
 class Entry(Shape, frozen=True):
-    """What a script `answers`, and the ids of the causes and symptoms that it is about."""
+    """What a script `answers`, the ids of the causes and symptoms that it is about, and the kinds of run (feature
+    run_kind) in which it shows nothing.
+    """
 
     answers: Text
     causes: Texts
     symptoms: Texts
+    excluded_runs: Texts = ()
 
 
 @cache
@@ -25,8 +28,11 @@ def known() -> Mapping[str, Entry]:
     return ours("scripts.yaml", dict[str, Entry])
 
 
-def deciding(causes: Iterable[Cause], others: Iterable[str], symptoms: Iterable[Symptom]) -> tuple[DecidingScript, ...]:
-    """The scripts for the stated `causes`, else for `others` (ids of rules that compete) and `symptoms`.
+def deciding(
+    causes: Iterable[Cause], others: Iterable[str], symptoms: Iterable[Symptom], run_kind: FeatureValue = None
+) -> tuple[DecidingScript, ...]:
+    """The scripts for the stated `causes`, else for `others` (ids of rules that compete) and `symptoms`, in a run of
+    this kind.
 
     A cause of high confidence needs none.
     """
@@ -40,6 +46,7 @@ def deciding(causes: Iterable[Cause], others: Iterable[str], symptoms: Iterable[
         + len(rivals & {*e.causes})
         + len(seen & {*e.symptoms})
         for name, e in known().items()
+        if run_kind not in e.excluded_runs
     }
     fitting = sorted((name for name in scores if scores[name]), key=lambda name: -scores[name])
     return tuple(DecidingScript(name, known()[name].answers) for name in fitting[:MAX_SCRIPTS])

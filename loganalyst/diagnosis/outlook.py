@@ -13,6 +13,7 @@ KINDS = {
     "gap-widens": "regularise",
     "more-steps-would-help": "train_longer",
     "falls-as-before": "train_longer",
+    "reward-still-rises": "train_longer",
     "ended-at-its-best": "ready",
 }
 COMPLETE = ("finished", "stopped_early", "unknown")  # statuses of runs that are not known to be cut off

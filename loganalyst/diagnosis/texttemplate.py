@@ -16,7 +16,7 @@ MAX_DIGITS = 6  # numbers below a million show all their digits
 SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text": "value"}
 _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
 # ` spikes in total` after the number 1; no verb such as `takes`
-_PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|path|point|spike|step|tensor|time|token|value))s\b")
+_PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|mode|path|point|spike|step|tensor|time|token|value))s\b")
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 DURATION = "duration"  # format of a number of seconds: `2 d 16 h`
 MAX_PERCENT = 3.0  # shares above 300 % are shown as factors

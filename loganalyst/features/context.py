@@ -335,7 +335,7 @@ def tau(values: NDArray[np.float64], min_values: int) -> float | None:
 
 def minus(x: float | None) -> float | None:
     """The number with the other sign; None where it is not known."""
-    return None if x is None else -x
+    return None if x is None else 0.0 - x  # 0, never -0
 
 
 def ratio(a: float | None, b: float | None) -> float | None:

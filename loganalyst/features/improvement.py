@@ -1,5 +1,7 @@
 """Features of the objectives: did the reward, a score, a loss or an accuracy get better?"""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from loganalyst.features.beginning import begins_late
@@ -10,11 +12,12 @@ from loganalyst.signals.standarderror import change_z, since_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
-    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss, reconstruction term or training accuracy got better by more than three standard errors from the first tenth to the last third, or for a loss from its first three values (NULL: none has six values, or none did in a log that starts late in the run)", "a loss, score or reward"),
+    Feature("objective_improved", "bool", "", "reward, held-out score, held-out loss, training loss, reconstruction term, distance of samples or training accuracy got better by more than three standard errors from the first tenth to the last third, or for a loss from its first three values (NULL: none has six values, or none did in a log that starts late in the run)", "a loss, score or reward"),
     Feature("objective_best_z", "float", "standard errors", "the largest of these improvements", "a loss, score or reward"),
     Feature("objective_best_metric", "text", "", "the metric that improved most", "a loss, score or reward"),
     Feature("part_fell", "bool", "", "the reconstruction term or a held-out loss fell by a fifth or more and by more than three standard errors (false: none did, or none is logged)", "a loss, score or reward"),
     Feature("objective_known", "bool", "", "one of these metrics is logged", "a loss, score or reward"),
+    Feature("objective_names", "text", "", "what these metrics are, such as `loss or score`", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
     Feature("objective_steady", "bool", "", "one of these metrics has six to 29 values, and almost each is better than the one before (false: none has, or none is logged)", "a loss, score or reward"),
     Feature("objective_ends_best", "bool", "", "one of these metrics has three to five values, of which the last is the best (false: none has, or none is logged)", "a loss, score or reward"),
@@ -23,7 +26,14 @@ FEATURES = (
 
 MIN_STEADY_POINTS = 6  # values of which chance orders one in 720 sequences
 MIN_FEW_POINTS, FEW_POINTS = 3, 30
-LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss")
+LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss", "sample_distance")
+# what a report calls a role; the others are losses
+NAMES = {
+    "reward": "reward",
+    "success_rate": "success rate",
+    "sample_distance": "distance of samples",
+    "val_error_rate": "error rate",
+}
 
 
 def compute(context: Context) -> Computed:
@@ -35,6 +45,7 @@ def compute(context: Context) -> Computed:
         return {"objective_known": False, "objective_steady": False, "objective_ends_best": False}
     out: Computed = {
         "objective_known": True,
+        "objective_names": _names(curves),
         "objective_points": max(len(c.values) for c in curves),
         "score_improved": any(_kept(curve) for curve in good),
         "objective_steady": any(_steady(curve) for curve in curves),
@@ -53,6 +64,13 @@ def compute(context: Context) -> Computed:
         "objective_best_z": (best, witness_at(curve)),
         "objective_best_metric": curve.metric,
     }
+
+
+def _names(curves: Sequence[Curve]) -> str:
+    """What the objectives are, each named once: `loss, score or reward`."""
+    named = [NAMES.get(c.role.name, "score" if c.role.worse == "down" else "loss") for c in curves]
+    *others, last = sorted(set(named))
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _improvement(curve: Curve) -> float | None:

@@ -17,7 +17,7 @@ from loganalyst.features.context import (
 )
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
-from loganalyst.signals.standarderror import Change, around, change, change_z, since_z, whole_z
+from loganalyst.signals.standarderror import Change, around, change, change_z, since_z, trend_z, whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
@@ -33,9 +33,11 @@ FEATURES = (
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_success_share", "float", "share", "last level of a reward that is the share of successful episodes: every value is a share of up to 100 (NULL: it is none)", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
+    Feature("reward_trend_z", "float", "standard errors", "how often a value of the reward is above an earlier one, in standard errors of a curve without a trend", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value (not known where rounded values repeat by chance)", "reward"),
     Feature("reward_late_gain_z", "float", "standard errors", "gain from the middle fifth to the last tenth, in standard errors", "reward"),
+    Feature("reward_late_share", "float", "share", "share of the gain from the first to the last tenth that came after the middle fifth (NULL: it did not rise)", "reward"),
     Feature("reward_fall_z", "float", "standard errors", "change from the twentieth around the highest level to the last tenth, in standard errors (negative = fell)", "reward"),
     Feature("entropy_first", "float", "nats", "first level of the absolute entropy of the policy", "entropy"),
     Feature("entropy_last", "float", "nats", "last level of the absolute entropy of the policy", "entropy"),
@@ -121,6 +123,7 @@ def _reward(context: Context) -> Computed:
         "reward_constant_share": shape.constant_share,
         "reward_success_share": logged_near(curve.values, -shape.last) if _counts_successes(curve.values) else None,
         "reward_trend": tau(curve.values, MIN_TREND_POINTS),
+        "reward_trend_z": trend_z(curve.values),
         "reward_begins_late": begins_late(curve),
         **_known_gains(context, curve, _gains(curve.values, shape.best_index or 0)),
     }
@@ -179,8 +182,15 @@ def _gains(values: NDArray[np.float64], best_index: int) -> Computed:
         "reward_gain_relative": _relative(change(values, FIRST, LAST_THIRD)),
         "reward_best_gain_z": 0.0 if first else change_z(values, FIRST, around(values, best_index)),
         "reward_late_gain_z": change_z(values, MIDDLE, LAST),
+        "reward_late_share": _late_share(change(values, FIRST, LAST), change(values, MIDDLE, LAST)),
         "reward_fall_z": since_z(values, best_index),
     }
+
+
+def _late_share(whole: Change | None, late: Change | None) -> float | None:
+    if whole is None or late is None or whole.late <= whole.early:
+        return None
+    return (late.late - late.early) / (whole.late - whole.early)
 
 
 def _relative(gain: Change | None) -> float | None:

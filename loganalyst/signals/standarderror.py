@@ -1,5 +1,6 @@
 """The change between two stretches of a curve, compared with its standard error over blocks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +68,29 @@ def whole_z(values: ArrayLike) -> float | None:
     return change_z(values, (0.0, 0.1), (2 / 3, 1.0))
 
 
+def trend_z(values: ArrayLike) -> float | None:
+    """How often a value is above an earlier one, in standard errors of a curve without a trend (Mann 1945; positive: it
+    rises); None below 6 finite values.
+
+    The standard error is widened for autocorrelation, as that of a `change`. All values count, so scattered values of
+    many episodes show a rise that their first tenth alone does not.
+
+    >>> import numpy as np
+    >>> from loganalyst.signals.standarderror import trend_z
+    >>> noise = np.random.default_rng(0).normal(size=100)
+    >>> trend_z(np.linspace(0, 2, 100) + noise) > 3.5, abs(trend_z(noise)) < 3.5, trend_z([1.0, 2.0])
+    (True, True, None)
+    """
+    x = as_floats(values)
+    x = x[np.isfinite(x)]
+    if x.size < MIN_LEVEL_POINTS * 2:
+        return None
+    x = _block_means(np.clip(x, -1e150, 1e150))
+    above = float(np.sign(x[None, :] - x[:, None])[np.triu_indices(x.size, 1)].mean())
+    error = np.sqrt(2 * (2 * x.size + 5) / (9 * x.size * (x.size - 1)))
+    return float(above / error / _widening(_pieces(x)))
+
+
 def since_z(values: ArrayLike, index: int | None) -> float | None:
     """The change from the twentieth around position `index` to the last tenth, in standard errors; None below 6 finite
     values, or without a position.
@@ -111,11 +135,26 @@ def _block_means(x: Array) -> Array:
 
 def _scatter(x: Array) -> float:
     """Median over the pieces of the standard deviation about a line, widened for autocorrelation."""
-    pieces = np.array_split(_clipped(x), min(MAX_PIECES, max(1, x.size // MIN_PIECE_POINTS)))
-    residuals = [_residuals(piece) for piece in pieces]
-    sizes = [float(np.sqrt(np.dot(r, r) / max(r.size - 2, 1))) for r in residuals]
-    rho = lag1(np.concatenate([r / size for r, size in zip(residuals, sizes, strict=True) if size > 0] or [x[:0]]))
-    return median(np.array(sizes)) * float(np.sqrt((1 + rho) / (1 - rho)))
+    residuals = _pieces(x)
+    return median(np.array([_size(r) for r in residuals])) * _widening(residuals)
+
+
+def _pieces(x: Array) -> list[Array]:
+    """The residuals of each piece about its line."""
+    return [
+        _residuals(piece) for piece in np.array_split(_clipped(x), min(MAX_PIECES, max(1, x.size // MIN_PIECE_POINTS)))
+    ]
+
+
+def _size(r: Array) -> float:
+    return float(np.sqrt(np.dot(r, r) / max(r.size - 2, 1)))
+
+
+def _widening(residuals: Sequence[Array]) -> float:
+    """How many times larger the standard error of a mean is because of autocorrelation."""
+    sized = [(r, _size(r)) for r in residuals]
+    rho = lag1(np.concatenate([r / size for r, size in sized if size > 0] or [np.empty(0)]))
+    return float(np.sqrt((1 + rho) / (1 - rho)))
 
 
 def _residuals(x: Array) -> Array:

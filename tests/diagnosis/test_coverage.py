@@ -56,6 +56,7 @@ FEW = {
     "begins-at-multiple-of-guessing": "the number of accumulated batches says it",
     "loss-jumped-after-first-update": "seen directly in the first losses",
     "hardly-succeeds": "a reward of single successes says nothing about its reason",
+    "low-success": "a rate of successes says nothing about its reason",
     "entropy-blew-up": "seen directly in the entropy",
     "entropy-coefficient-ran-away": "seen directly in the coefficient",
     "value-loss-ran-away": "returns of a size that the critic was not made for",

@@ -43,3 +43,11 @@ def test_certainty_and_health_need_no_script() -> None:
     assert names((cause("codebook-collapse", "high"),), (), ("plateau",)) == []
     assert names(()) == []
     assert names((cause("node-failed", "medium"),)) == []
+
+
+def test_an_agent_has_no_batch_to_memorise() -> None:
+    """The symptom is the same, but the script tests supervised training."""
+    seen = [Symptom("nothing-improved", "nothing-improved", None, None, "")]
+
+    assert [s.name for s in deciding((), (), seen, "training")] == ["one_batch_overfit"]
+    assert deciding((), (), seen, "reinforcement") == ()

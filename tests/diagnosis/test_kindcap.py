@@ -13,8 +13,8 @@ from loganalyst.pipeline import catalogue as ours
 SURE, UNSURE = 0.8, 0.79
 REWARDS: dict[str, FeatureValue] = {
     "reward_points": 200, "reward_metric": "reward", "reward_first": 1.0, "reward_last": 1.0, "reward_gain_z": 0.3,
-    "reward_gain_relative": 0.01, "reward_best_gain_z": 0.9, "reward_trend": 0.0, "reward_lost_share": 0.1,
-    "reward_other_gain_z": 0.0, "run_kind": "reinforcement",
+    "reward_gain_relative": 0.01, "reward_best_gain_z": 0.9, "reward_trend": 0.0, "reward_trend_z": 0.0,
+    "reward_lost_share": 0.1, "reward_other_gain_z": 0.0, "run_kind": "reinforcement",
 }  # fmt: skip
 
 

@@ -40,6 +40,7 @@ def test_values_are_filled_in(text: str, expected: str) -> None:
         ("data {metric}", {"metric": "a"}, "data a"),
         ("has {step} spikes", {"step": 1}, "has 1 spike"),
         ("has {step} spikes", {"step": 11}, "has 11 spikes"),
+        ("reach only {step} modes", {"step": 1}, "reach only 1 mode"),
     ],
 )
 def test_articles_and_numbers_agree_with_the_values(text: str, values: dict[str, FeatureValue], shown: str) -> None:

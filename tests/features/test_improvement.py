@@ -130,3 +130,19 @@ def test_a_part_that_falls_shows_that_the_model_learns(
 
     assert features_of({"train_loss": rising.tolist(), metric: part.tolist()}).values["part_fell"] is fell
     assert features_of({"train_loss": rising.tolist()}).values["part_fell"] is False
+
+
+@pytest.mark.parametrize(
+    ("curves", "names"),
+    [
+        ({"train_loss": NOISE, "val_loss": NOISE}, "loss"),
+        ({"train_loss": NOISE, "val_acc": NOISE}, "loss or score"),
+        ({"reward": NOISE, "success_rate": NOISE}, "reward or success rate"),
+        ({"fid": 40 + NOISE}, "distance of samples"),
+    ],
+)
+def test_the_objectives_have_names(features_of: FeaturesOf, curves: dict[str, np.ndarray], names: str) -> None:
+    """Each kind once."""
+    found = features_of({name: values.tolist() for name, values in curves.items()}).values
+
+    assert found["objective_names"] == names

@@ -23,6 +23,28 @@ def test_the_trend_of_a_reward(features_of: FeaturesOf, rewards: list[float], tr
     assert features_of({"reward": rewards}).values["reward_trend"] == trend
 
 
+def test_the_trend_of_a_reward_in_standard_errors(features_of: FeaturesOf) -> None:
+    """Thirty values that each exceed all before: 435 pairs, whose number scatters by 56.05 without a trend."""
+    values = features_of({"reward": [float(k) for k in range(30)]}).values
+
+    assert values["reward_trend_z"] == pytest.approx(435 / 56.05, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "share"),
+    [
+        ([float(k) for k in range(30)], 0.5185),  # mean 28 at the end, 14.5 in the middle, 1 at first
+        ([float(min(k, 12)) for k in range(30)], 0.0),
+        ([float(-k) for k in range(30)], None),
+    ],
+)
+def test_the_share_of_a_gain_that_came_late(features_of: FeaturesOf, rewards: list[float], share: float | None) -> None:
+    """Unknown where nothing was gained."""
+    found = features_of({"reward": rewards}).values["reward_late_share"]
+
+    assert found == (None if share is None else pytest.approx(share, abs=0.02))
+
+
 def test_the_best_reward_is_the_highest_that_was_logged(features_of: FeaturesOf) -> None:
     """At its step; of few values, the last is the last."""
     rewards = [1.0, 2.0, 9.0, 5.0, 6.0, 5.5, 5.0, 4.0, 3.0, 2.0, 7.0, 2.5]

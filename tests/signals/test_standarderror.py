@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from loganalyst.signals.standarderror import change, change_z
+from loganalyst.signals.standarderror import change, change_z, trend_z
 
 FIRST, LAST = (0.0, 0.1), (2 / 3, 1.0)
 
@@ -65,3 +65,22 @@ def test_too_few_finite_values(values: list[float]) -> None:
 def test_a_constant_curve_did_not_change() -> None:
     """The error is above 0 without any scatter."""
     assert change_z([3.0] * 50, FIRST, LAST) == 0.0
+
+
+def test_the_trend_of_scattered_values() -> None:
+    """A rise by less than the scatter, which the first tenth and the last third do not show; 3 of 400 by chance."""
+    rng = np.random.default_rng(5)
+    rising = np.linspace(0, 1.2, 120) + rng.normal(size=120)
+    zs = [trend_z(rng.normal(size=n)) for n in (20, 60, 200, 1000) for _ in range(100)]
+
+    assert (change_z(rising, FIRST, LAST) or 0) < 3.5 < (trend_z(rising) or 0)
+    assert np.mean([abs(z) > 3.5 for z in zs if z is not None]) <= 0.0075
+    assert trend_z(np.tile([1.0], 30)) == 0.0
+
+
+def test_a_running_mean_has_a_smaller_trend() -> None:
+    """It wanders by chance."""
+    noise = np.random.default_rng(2).normal(size=430)
+    means = np.convolve(noise, np.ones(31), "valid")[:400]
+
+    assert abs(trend_z(means) or 9) < 3.5
