@@ -9,6 +9,7 @@ from loganalyst.thresholds import feature_limit
 
 MARGIN, ACCURACY, CHOSEN = "preference_margin", "preference_accuracy", "chosen_reward"
 LIKELIHOOD, REJECTED = "chosen_likelihood", "rejected_likelihood"
+SCORE = "score"  # in the name of what a reward model says: "chosen_score"
 ADAPTER_WORDS = ("lora", "peft", "adapter")
 MIN_EVALUATIONS, MIN_AGREEMENT = 4, 0.99  # of held-out values, and their correlation, for the ratio of both
 MIN_MOVE = 0.1  # of the first log-probability; below it the ratio of both changes is noise
@@ -49,7 +50,8 @@ def compute(context: Context) -> Computed:
         out["chosen_reward_last"] = (last_level(curve.values), witness_at(curve))
     if out:
         out["preference_adapters"] = _adapters(context)
-        out["preference_by_likelihood"] = bool(context.with_role(CHOSEN, LIKELIHOOD))
+        scores = [c for c in context.with_role(CHOSEN) if SCORE in c.metric.lower()]
+        out["preference_by_likelihood"] = len(context.with_role(CHOSEN, LIKELIHOOD)) > len(scores)
     out |= _held_out(context) | _likelihoods(context)
     if "preference_margin_metric" in out:
         out["preference_beta_seen_high"] = _beta_high(context, out.get("preference_beta_implied"))
