@@ -42,7 +42,9 @@ def test_the_overload_of_the_worst_layer(features_of: FeaturesOf) -> None:
 
 def test_the_loss_for_the_balance_of_experts(features_of: FeaturesOf) -> None:
     """It grew to eight times its first level; another auxiliary loss is none for balance."""
-    row = features_of({"loss": [3.0] * 20, "load_balancing_loss": [1.0] * 10 + [8.0] * 10, "aux_loss": [1.0] * 20}).values
+    row = features_of(
+        {"loss": [3.0] * 20, "load_balancing_loss": [1.0] * 10 + [8.0] * 10, "aux_loss": [1.0] * 20}
+    ).values
 
     assert (row["balance_loss_metric"], row["balance_loss_last"]) == ("load_balancing_loss", 8.0)
     assert row["balance_loss_growth"] == 8.0
