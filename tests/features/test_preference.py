@@ -55,7 +55,8 @@ def test_the_beta_that_held_out_pairs_imply(features_of: FeaturesOf) -> None:
     gap = [0.9, 1.2, 1.6, 2.0, 2.4]
     train = {"rewards/margins": gap, "rewards/rejected": gap, "logps/chosen": [-22.0] * 5, "logps/rejected": gap}
     logged = train | {
-        "rewards/chosen": [2.0] * 5, "eval_rewards/margins": [10 * (g - 0.4) for g in gap], "eval_rewards/chosen": [2.0] * 5,
+        "rewards/chosen": [2.0] * 5, "eval_rewards/chosen": [2.0] * 5,
+        "eval_rewards/margins": [10 * (g - 0.4) for g in gap],
         "eval_logps/chosen": [-22.0] * 5, "eval_logps/rejected": [-22.0 - g for g in gap],
     }  # fmt: skip
     row = features_of(logged).values
