@@ -15,6 +15,7 @@ from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
 
+_NEAR_REFERENCE = 0.1  # nats of implicit reward, in which a policy still is its reference
 _TERM_ROLES = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _NON_LANGUAGE_ROLES = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
                 "discriminator_loss", "generator_loss")  # fmt: skip
@@ -192,12 +193,29 @@ def _from_start(curve: Curve, start: _Start) -> Curve:
 
 
 def stand_ins(found: list[Curve], roles: Mapping[str, Role]) -> list[Curve]:
-    """Curves that were not logged, made of others: a loss as the sum of all terms or the logarithm of a perplexity, and
-    the fitness of a population as the reward.
+    """Curves that were not logged, made of others: a loss as the sum of all terms or the logarithm of a perplexity, the
+    fitness of a population as the reward, and the margin of two implicit rewards.
     """
     train = _sum_of_terms(found, roles["train_loss"]) or _log_perplexity(found, "train_perplexity", roles["train_loss"])
     held_out = _log_perplexity(found, "val_perplexity", roles["val_loss"])
-    return [*train, *held_out, *_fitness([*found, *train, *held_out], roles["reward"])]
+    added = [*train, *held_out, *_margins(found, roles["preference_margin"])]
+    return [*added, *_fitness([*found, *added], roles["reward"])]
+
+
+def _margins(found: list[Curve], role: Role) -> list[Curve]:
+    """The reward of chosen answers less that of rejected ones, if both begin at 0 as those of a policy do: it is then
+    its own reference. Scores of a reward model begin anywhere. Empty if a margin is logged.
+    """
+    chosen, rejected = (
+        [c for c in found if c.role.name == name and len(c.values)] for name in ("chosen_reward", "rejected_reward")
+    )
+    if not chosen or not rejected or any(c.role.name == role.name for c in found):
+        return []
+    won, lost = chosen[0], rejected[0]
+    begins = max(abs(float(won.values[0])), abs(float(lost.values[0])))
+    if not begins < _NEAR_REFERENCE or not np.array_equal(won.steps, lost.steps):
+        return []
+    return [replace(won, metric=f"{won.metric} - {lost.metric}", role=role, values=won.values - lost.values)]
 
 
 def _fitness(found: list[Curve], role: Role) -> list[Curve]:

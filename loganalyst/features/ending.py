@@ -12,7 +12,7 @@ FEATURES = (
     Feature("run_end", "text", "", "how the run ended: as stated, else by its plan: finished, early_stopped or stopped_early_unexplained (NULL: nothing shows it)", "run"),
     Feature("run_epochs_done_share", "float", "share", "passes over the data as a share of the planned ones", "config"),
     Feature("run_file_cut", "text", "", "a file of metrics that ends inside a record, of a run whose end nothing states", "run"),
-    Feature("run_end_line_missing", "bool", "", "a log has the values that the trainer printed, but not the line that it prints when training ends", "run"),
+    Feature("run_end_line_missing", "bool", "", "a log has the values that the trainer printed, but not the line that it prints when training ends, and its plan does not show that it ended", "run"),
 )  # fmt: skip
 CUT = "ends inside"  # gaps of files whose last record is incomplete: "the file ends inside a record"
 _PATIENCE_KEYS = ("early_stopping_patience", "early_stop_patience", "early_stopping_rounds", "patience")
@@ -24,11 +24,12 @@ def compute(context: Context) -> Computed:
     """All of FEATURES."""
     epochs = _epochs_done_share(context)
     cut = _cut_file(context) if context.run.status == "unknown" else None
+    end = _end(context, epochs, cut)
     return {
-        "run_end": _end(context, epochs, cut),
+        "run_end": end,
         "run_epochs_done_share": epochs,
         "run_file_cut": cut,
-        "run_end_line_missing": _end_line_missing(context),
+        "run_end_line_missing": _end_line_missing(context) and end not in ("finished", "early_stopped"),
     }
 
 

@@ -1,12 +1,17 @@
 """Features of preference learning: do chosen answers win, and does their likelihood fall?"""
 
+import numpy as np
+
 from loganalyst.curves.roles import names_held_out
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
+from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 MARGIN, ACCURACY, CHOSEN = "preference_margin", "preference_accuracy", "chosen_reward"
 LIKELIHOOD, REJECTED = "chosen_likelihood", "rejected_likelihood"
+SCORE = "score"  # in the name of what a reward model says: "chosen_score"
 ADAPTER_WORDS = ("lora", "peft", "adapter")
+MIN_EVALUATIONS, MIN_AGREEMENT = 4, 0.99  # of held-out values, and their correlation, for the ratio of both
 MIN_MOVE = 0.1  # of the first log-probability; below it the ratio of both changes is noise
 FEATURES = (
     Feature("preference_margin_metric", "text", "", "reward margin of chosen over rejected answers", MARGIN),
@@ -20,7 +25,8 @@ FEATURES = (
     Feature("preference_held_out_worst_metric", "text", "", "the accuracy of this set", ACCURACY),
     Feature("preference_adapters", "bool", "", "the settings name adapters (NULL: no settings were read)", MARGIN),
     Feature("preference_by_likelihood", "bool", "", "rewards or log-probabilities of both answers are logged: a policy is trained, not a reward model", MARGIN),
-    Feature("preference_beta_implied", "float", "", "change of the implicit reward of chosen answers divided by that of their log-probability (NULL where that moved little)", LIKELIHOOD),
+    Feature("preference_beta_implied", "float", "", "change of the implicit reward divided by that of the log-probability: of the margin on held-out pairs, else of chosen answers (NULL where these moved little)", LIKELIHOOD),
+    Feature("preference_beta_seen_high", "bool", "", "settings, or rewards beside log-probabilities, show a beta above 1 (false: nothing shows one)", MARGIN),
     Feature("chosen_likelihood_first", "float", "nats", "first level of the log-probability of chosen answers", LIKELIHOOD),
     Feature("chosen_likelihood_last", "float", "nats", "last level of the log-probability of chosen answers", LIKELIHOOD),
     Feature("chosen_likelihood_fall", "float", "share", "fall of the log-probability of chosen answers as a share of the size of its first level", LIKELIHOOD),
@@ -44,8 +50,12 @@ def compute(context: Context) -> Computed:
         out["chosen_reward_last"] = (last_level(curve.values), witness_at(curve))
     if out:
         out["preference_adapters"] = _adapters(context)
-        out["preference_by_likelihood"] = bool(context.with_role(CHOSEN, LIKELIHOOD))
-    return out | _held_out(context) | _likelihoods(context)
+        scores = [c for c in context.with_role(CHOSEN) if SCORE in c.metric.lower()]
+        out["preference_by_likelihood"] = len(context.with_role(CHOSEN, LIKELIHOOD)) > len(scores)
+    out |= _held_out(context) | _likelihoods(context)
+    if "preference_margin_metric" in out:
+        out["preference_beta_seen_high"] = _beta_high(context, out.get("preference_beta_implied"))
+    return out
 
 
 def _held_out(context: Context) -> Computed:
@@ -77,7 +87,7 @@ def _likelihoods(context: Context) -> Computed:
         out["chosen_likelihood_first"] = first_level(curve.values)
         out["chosen_likelihood_last"] = (last_level(curve.values), witness_at(curve))
         out["chosen_likelihood_fall"] = (_fall(curve), witness_at(curve))
-        out["preference_beta_implied"] = _beta(context, curve)
+        out["preference_beta_implied"] = _beta_held_out(context) or _beta(context, curve)
     return out
 
 
@@ -96,3 +106,23 @@ def _beta(context: Context, likelihood: Curve) -> float | None:
     changes = [last - first for first, last in moved if first is not None and last is not None]
     found = ratio(changes[0], changes[1]) if len(changes) == len(moved) else None
     return found if found is not None and found > 0 else None
+
+
+def _beta_held_out(context: Context) -> float | None:
+    """The slope of the margin over the gap of both log-probabilities, on held-out pairs that stay the same."""
+    margin, chosen, rejected = (
+        next((c.values for c in context.with_role(role) if names_held_out(c.metric)), np.empty(0))
+        for role in (MARGIN, LIKELIHOOD, REJECTED)
+    )
+    if not MIN_EVALUATIONS <= margin.size == chosen.size == rejected.size:
+        return None
+    gap = chosen - rejected
+    if not np.isfinite(margin + gap).all() or gap.std() == 0 or margin.std() == 0:
+        return None
+    agreement = float(np.corrcoef(gap, margin)[0, 1])
+    return float(margin.std() / gap.std()) if agreement > MIN_AGREEMENT else None
+
+
+def _beta_high(context: Context, implied: Value) -> bool:
+    known = (context.number("dpo_beta", "pref_beta", "beta"), implied)
+    return any(isinstance(beta, float) and beta > feature_limit("preference_beta_high") for beta in known)

@@ -30,6 +30,7 @@ FEATURES = (
     Feature("reward_gain_z", "float", "standard errors", "gain from the first tenth to the last third, in standard errors (NULL while most actions are random)", "reward"),
     Feature("reward_gain_relative", "float", "share", "the same gain as a share of the larger of both levels in size", "reward"),
     Feature("reward_best_gain_z", "float", "standard errors", "gain from the first tenth to the twentieth around the highest level, in standard errors (0 if that lies in the first tenth)", "reward"),
+    Feature("reward_lost_step", "int", "step", "step from which the reward stays below the middle of its first and its highest level (NULL: it ends above)", "reward"),
     Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
     Feature("reward_success_share", "float", "share", "last level of a reward that is the share of successful episodes: every value is a share of up to 100 (NULL: it is none)", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
@@ -120,6 +121,7 @@ def _reward(context: Context) -> Computed:
         "reward_best": (None if highest is None else float(curve.values[highest]), best),
         "reward_best_step": (best.step, best),
         "reward_lost_share": _lost_share(curve, shape),
+        "reward_lost_step": _lost_step(curve, (shape.first + shape.best) / 2),
         "reward_constant_share": shape.constant_share,
         "reward_success_share": logged_near(curve.values, -shape.last) if _counts_successes(curve.values) else None,
         "reward_trend": tau(curve.values, MIN_TREND_POINTS),
@@ -161,6 +163,12 @@ def _lost_share(curve: Curve, shape: Shape) -> float | None:
     if end is None or shape.first is None or shape.best is None or shape.first <= shape.best:
         return None
     return ratio(end - shape.best, shape.first - shape.best)
+
+
+def _lost_step(curve: Curve, middle: float) -> int | None:
+    """The step after the last value above `middle` (negated, as the shape is)."""
+    above = np.flatnonzero(-curve.values <= middle)
+    return int(curve.steps[above[-1] + 1]) if above.size and above[-1] + 1 < curve.values.size else None
 
 
 def _last_level(curve: Curve, shape: Shape) -> float | None:

@@ -13,10 +13,11 @@ from loganalyst.thresholds import feature_limit
 
 PART = "reward_component"
 FEATURES = (
-    Feature("reward_part_full_metric", "text", "", "the part of the reward that rose most, and ended near its highest value", PART),
+    Feature("reward_part_full_metric", "text", "", "the reward for the form of answers that rose most, first of those near their highest value", PART),
     Feature("reward_part_full_last", "float", "share", "last level of this part as a share of its highest value", PART),
     Feature("reward_part_still_metric", "text", "", "the part of the reward between 0 and 1 that is lowest at the end, and did not rise", PART),
     Feature("reward_part_still_last", "float", "share", "last level of this part", PART),
+    Feature("reward_part_still_highest", "float", "share", "highest value of this part (0: it was never paid)", PART),
     Feature("reward_other_metric", "text", "", "the other reward or held-out score that rose most", "reward"),
     Feature("reward_other_gain_z", "float", "standard errors", "its gain from the first tenth to the last third, in standard errors (0: no other is logged)", "reward"),
 )  # fmt: skip
@@ -33,15 +34,25 @@ def _parts(context: Context) -> Computed:
     """The parts that show that only the form of answers is learned."""
     parts = [c for c in context.with_role(PART) if np.isfinite(c.values).sum() >= MIN_POINTS]
     form = [c for c in parts if any(word in c.metric.lower() for word in FORM)]
-    full = _strongest(c for c in form if _full(c) > feature_limit("reward_part_full"))
+    full = _strongest(c for c in form if _full(c) > feature_limit("reward_part_full")) or _risen(form)
     if full is None:
         return {}
     still = [(level, c) for c in parts if c not in form and (level := _still(c)) is not None]
     out: Computed = {"reward_part_full_metric": full[1].metric, "reward_part_full_last": _full(full[1])}
     if still:
         level, curve = min(still, key=lambda pair: pair[0])
-        out |= {"reward_part_still_metric": curve.metric, "reward_part_still_last": (level, witness_at(curve))}
+        out |= {
+            "reward_part_still_metric": curve.metric,
+            "reward_part_still_last": (level, witness_at(curve)),
+            "reward_part_still_highest": float(np.nanmax(curve.values)),
+        }
     return out
+
+
+def _risen(form: list[Curve]) -> tuple[float, Curve] | None:
+    """The reward for the form that rose most, if it rose beyond its noise."""
+    found = _strongest(form)
+    return found if found is not None and found[0] > feature_limit("significant_gain") else None
 
 
 def _full(curve: Curve) -> float:

@@ -6,7 +6,7 @@ from loganalyst.features.context import Computed, Context, first_level, last_lev
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
-LOAD, ENTROPY = "expert_load", "router_entropy"
+LOAD, ENTROPY, BALANCE = "expert_load", "router_entropy", "regularisation_loss"
 FEATURES = (
     Feature("expert_count", "int", "experts", "experts with a logged load of their own", LOAD),
     Feature("expert_top_share", "float", "share", "share of the total load that the busiest expert has at the end", LOAD),
@@ -14,18 +14,22 @@ FEATURES = (
     Feature("expert_idle_count", "int", "experts", "experts with less than a tenth of an equal share at the end", LOAD),
     Feature("expert_overload", "float", "ratio", "last level of the load of the busiest expert of the worst layer, as a multiple of the mean load less 1 (DeepSeek's MaxVio)", LOAD),
     Feature("expert_overload_metric", "text", "", "metric of this overload", LOAD),
+    Feature("balance_loss_metric", "text", "", "loss for the balance of experts that grew most", BALANCE),
+    Feature("balance_loss_last", "float", "", "last level of this loss (1: even load, where it is not weighted)", BALANCE),
+    Feature("balance_loss_growth", "float", "ratio", "last level of this loss divided by its first level", BALANCE),
     Feature("router_entropy_metric", "text", "", "entropy of the choice of experts that fell most", ENTROPY),
     Feature("router_entropy_last", "float", "nats", "last level of this entropy", ENTROPY),
     Feature("router_entropy_share", "float", "share", "last level of this entropy divided by its first level", ENTROPY),
 )  # fmt: skip
 MIN_EXPERTS = 2
 NUMBER = re.compile(r"\d+")
+BALANCES = re.compile(r"load_?balanc|router_aux|moe[/_.]?aux|lb_loss", re.I)  # "load_balancing_loss", "moe/aux_loss"
 OVERLOAD = re.compile(r"max_?vio", re.I)  # "max_vio/mean", "moe/layer_3/maxvio"
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _load(context) | _overload(context) | _entropy(context)
+    return _load(context) | _overload(context) | _balance(context) | _entropy(context)
 
 
 def _load(context: Context) -> Computed:
@@ -57,6 +61,20 @@ def _overload(context: Context) -> Computed:
         return {}
     level, curve = max(known, key=lambda pair: pair[0])
     return {"expert_overload": (level, witness_at(curve)), "expert_overload_metric": curve.metric}
+
+
+def _balance(context: Context) -> Computed:
+    """The loss for an even load that grew most."""
+    named = [c for c in context.with_role(BALANCE, "loss_component", "other") if BALANCES.search(c.metric)]
+    known = [(growth, c) for c in named if (growth := ratio(last_level(c.values), first_level(c.values))) is not None]
+    if not known:
+        return {}
+    growth, curve = max(known, key=lambda pair: pair[0])
+    return {
+        "balance_loss_metric": curve.metric,
+        "balance_loss_last": (last_level(curve.values), witness_at(curve)),
+        "balance_loss_growth": growth,
+    }
 
 
 def _entropy(context: Context) -> Computed:

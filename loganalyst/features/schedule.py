@@ -11,6 +11,7 @@ MIN_POINTS_BEFORE_CUT = 5  # losses before a cut of the rate for a level
 MIN_EQUAL_CUTS, MAX_UNEVEN = 3, 1.5  # cuts at equal distances, and how much these may differ
 MIN_EVALUATIONS, MIN_STALL_CUTS = 4, 2  # to see that a rate follows the held-out loss
 CONSTANT = "constant"  # a schedule without a peak
+LINEAR = "linear"  # a schedule that falls in a line, usually to 0
 CUT = 0.3  # share of the rate that a cut removes
 
 FEATURES = (
@@ -22,6 +23,7 @@ FEATURES = (
     Feature("lr_warmup_share", "float", "share", "share of the run until the rate reaches 95 % of its peak (0 = no warm-up)", ROLE),
     Feature("lr_kind", "text", "", "shape of the schedule: constant, warmup_constant, linear, cosine, one_cycle, exponential, inverse_sqrt, step, other (of its first cycle)", ROLE),
     Feature("lr_last_share", "float", "share", "last rate as a share of the peak", ROLE),
+    Feature("lr_decay_done_share", "float", "share", "share of a linear decay that was done, if it leads to 0 (NULL: the rate does not fall in a line)", ROLE),
     Feature("lr_restart_count", "int", "restarts", "number of rises by a quarter of the peak or more after the rate had fallen below half of its peak", ROLE),
     Feature("lr_jump_count", "int", "events", "sudden rises by a quarter of the peak or more after the warm-up", ROLE),
     Feature("lr_jump_step", "int", "step", "step of the first such rise", ROLE),
@@ -95,6 +97,7 @@ def _logged(context: Context, curve: Curve) -> Computed:
         "lr_warmup_share": plan.warmup_share,
         "lr_kind": plan.kind,
         "lr_last_share": plan.final_ratio,
+        "lr_decay_done_share": _decay_done(curve) if plan.kind == LINEAR else None,
         "lr_restart_count": plan.restarts,
         **_jump(curve, plan.jump_steps, plan.jump_ratio),
         "lr_exhausted_count": None if plan.peak and plan.final_ratio is None else int(plan.exhausted_step is not None),
@@ -103,6 +106,14 @@ def _logged(context: Context, curve: Curve) -> Computed:
         **_cut(context, curve, plan.drop_steps),
         "lr_at_divergence_share": None if plan.kind == CONSTANT else _at_trouble(context, curve, plan.peak),
     }
+
+
+def _decay_done(curve: Curve) -> float | None:
+    """The last step as a share of the step at which the line through the peak and the last rate reaches 0."""
+    peak, last = int(np.nanargmax(curve.values)), float(curve.values[-1])
+    fallen, span = float(curve.values[peak]) - last, float(curve.steps[-1] - curve.steps[peak])
+    left = ratio(last * span, fallen) if fallen > 0 else None
+    return None if left is None else ratio(float(curve.steps[-1]), float(curve.steps[-1]) + left)
 
 
 def _jump(curve: Curve, jumps: tuple[int, ...], rise: float | None) -> Computed:

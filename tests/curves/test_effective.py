@@ -124,6 +124,15 @@ def test_the_fitness_of_a_population_is_its_reward() -> None:
     assert of_metrics(fitness=[1.0, 2.0], reward=[2.0, 1.0]) == []
 
 
+def test_the_margin_of_two_implicit_rewards() -> None:
+    """Rewards of a policy begin at 0; scores of a reward model do not, and a logged margin is not replaced."""
+    policy = {"chosen_reward": [0.0, -1.0], "rejected_reward": [0.05, -3.0]}
+
+    assert of_metrics(**policy) == ["chosen_reward - rejected_reward: preference_margin"]
+    assert of_metrics(chosen_reward=[2.0, 3.0], rejected_reward=[1.0, 0.0]) == []
+    assert of_metrics(**policy, margin=[0.0, 2.0]) == []
+
+
 def test_a_perplexity_alone_is_a_loss() -> None:
     """Its logarithm, for training and held-out data; an infinite or zero perplexity has no finite one."""
     frame = pl.concat([points(0, range(3), [8.0, math.inf, 0.0], "ppl"), points(0, [0], [4.0], "val_ppl")])

@@ -131,3 +131,12 @@ def test_a_log_without_the_line_that_ends_each_training(format_: str, status: Ru
     assert trainer.prints_end
     assert ending.compute(Context(run, [], table("findings"), trainer=trainer))["run_end_line_missing"] is missing
     assert ending.compute(Context(run, [], table("findings")))["run_end_line_missing"] is False
+
+
+def test_a_plan_that_was_reached_needs_no_end_line() -> None:
+    """All 20 planned steps were logged."""
+    run = replace(run_of({"max_steps": 20}, 20), sources=(Source("log.csv", "text", 1, 20),))
+    trainer = next(known for known in trainers() if known.id == "trl-sft")
+    found = ending.compute(Context(run, run_curves(run, {}, {}, {})[0], table("findings"), trainer=trainer))
+
+    assert (found["run_end"], found["run_end_line_missing"]) == ("finished", False)

@@ -50,6 +50,23 @@ def test_likelihoods_that_both_fall(features_of: FeaturesOf) -> None:
     assert row["preference_beta_implied"] == pytest.approx(0.1)
 
 
+def test_the_beta_that_held_out_pairs_imply(features_of: FeaturesOf) -> None:
+    """On the same pairs the margin is beta times the change of the gap, also where chosen answers hardly move."""
+    gap = [0.9, 1.2, 1.6, 2.0, 2.4]
+    train = {"rewards/margins": gap, "rewards/rejected": gap, "logps/chosen": [-22.0] * 5, "logps/rejected": gap}
+    logged = train | {
+        "rewards/chosen": [2.0] * 5, "eval_rewards/chosen": [2.0] * 5,
+        "eval_rewards/margins": [10 * (g - 0.4) for g in gap],
+        "eval_logps/chosen": [-22.0] * 5, "eval_logps/rejected": [-22.0 - g for g in gap],
+    }  # fmt: skip
+    row = features_of(logged).values
+
+    assert row["preference_beta_implied"] == pytest.approx(10.0)
+    assert row["preference_beta_seen_high"] is True
+    assert features_of({"rewards/margins": [1.0] * 5}, {"beta": 5.0}).values["preference_beta_seen_high"] is True
+    assert features_of({"rewards/margins": [1.0] * 5}).values["preference_beta_seen_high"] is False
+
+
 def test_a_reward_model_has_no_likelihoods(features_of: FeaturesOf) -> None:
     """It logs margins and accuracies alone."""
     row = features_of(

@@ -162,6 +162,14 @@ def test_a_reward_that_rises_late_is_not_lost(features_of: FeaturesOf, end: list
     assert row.values["reward_lost_share"] == pytest.approx(lost, abs=0.1)
 
 
+def test_the_step_at_which_a_reward_is_lost(features_of: FeaturesOf) -> None:
+    """It stays below the middle of 10 and 30 from step 84 on; a reward that is kept has no such step."""
+    climb = [10.0] * 20 + np.linspace(10, 30, 40).tolist() + [30.0] * 20
+
+    assert features_of({"reward": [*climb, 28.0, 26.0, 24.0, 22.0, *[11.0] * 16]}).values["reward_lost_step"] == 84
+    assert features_of({"reward": climb}).values["reward_lost_step"] is None
+
+
 @pytest.mark.parametrize(
     ("other", "kind", "known"),
     [("reward", "reinforcement", True), ("mean_token_accuracy", "training", False), ("x", "reinforcement", True)],

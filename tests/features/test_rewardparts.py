@@ -40,6 +40,16 @@ def test_other_pairs_of_rewards(features_of: FeaturesOf, form: list[float], task
     assert features_of(rewards(form, task)).values["reward_part_still_last"] is None
 
 
+def test_a_part_that_was_never_paid(features_of: FeaturesOf) -> None:
+    """The form still rises, with noise, and ends below nine tenths of its highest value."""
+    form = np.linspace(0.1, 0.7, 100)
+    form[90] = 1.0
+    row = features_of(rewards(form.tolist(), [0.0] * 100)).values
+
+    assert row["reward_part_full_last"] == pytest.approx(0.66, abs=0.05)
+    assert (row["reward_part_still_last"], row["reward_part_still_highest"]) == (0.0, 0.0)
+
+
 def test_another_reward_that_rose(features_of: FeaturesOf) -> None:
     """The reward of evaluations rises, while that of training stays."""
     row = features_of({"train/reward": STAYS, "val/reward": RISES[:50], "entropy": STAYS, "value_loss": STAYS}).values

@@ -40,6 +40,16 @@ def test_the_overload_of_the_worst_layer(features_of: FeaturesOf) -> None:
     assert row["expert_count"] is None
 
 
+def test_the_loss_for_the_balance_of_experts(features_of: FeaturesOf) -> None:
+    """It grew to eight times its first level; another auxiliary loss is none for balance."""
+    row = features_of(
+        {"loss": [3.0] * 20, "load_balancing_loss": [1.0] * 10 + [8.0] * 10, "aux_loss": [1.0] * 20}
+    ).values
+
+    assert (row["balance_loss_metric"], row["balance_loss_last"]) == ("load_balancing_loss", 8.0)
+    assert row["balance_loss_growth"] == 8.0
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert routing.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

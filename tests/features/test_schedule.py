@@ -22,6 +22,16 @@ def test_rates_from_log_and_config(features_of: FeaturesOf) -> None:
     assert features_of({"loss": DECAY}, {"precision": "BF16-mixed"}).values["config_precision"] == "bf16-mixed"
 
 
+def test_how_much_of_a_linear_decay_was_done(features_of: FeaturesOf) -> None:
+    """The line through the peak and the last rate reaches 0 at step 100; a constant rate reaches it nowhere."""
+    warm_up = [0.0002, 0.0006, 0.001]
+    falls = [0.001 * (1 - i / 98) for i in range(1, 38)]
+    row = features_of({"loss": DECAY[:40], "lr": warm_up + falls}).values
+
+    assert (row["lr_kind"], row["lr_decay_done_share"]) == ("linear", pytest.approx(39 / 100))
+    assert features_of({"loss": DECAY[:40], "lr": [0.001] * 40}).values["lr_decay_done_share"] is None
+
+
 def test_a_rate_that_is_printed_as_zero(features_of: FeaturesOf) -> None:
     """Below half of the last digit it is not known, so it is neither 0 nor exhausted. The config may know it."""
     loss = [round(2 - 0.0037 * i, 4) for i in range(200)]
