@@ -43,6 +43,8 @@ TRAITS: Mapping[str, str] = {
     "too_few_values": "a variance was taken of too few values",
     "out_of_range": "captures `operation`: a mathematical operation had no finite result",
     "inputs_too_long": "captures `length` and `most`: an input is longer than the model allows",
+    "inputs_nonfinite": "a batch or an input holds NaN or infinite values",
+    "unknown_tokens": "captures `share`: so many per cent of the tokens are unknown to the tokenizer",
     "optimizer_state_lost": "the state of the optimiser was not restored",
     "labels_masked": "a sample has no label that counts for the loss",
     "faulthandler_on": "Python printed its stack at a fatal signal, as faulthandler does",

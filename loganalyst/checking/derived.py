@@ -97,12 +97,12 @@ class Known:
 def derive(
     values: Mapping[str, FeatureValue], *, kind: str | None, modules: int, settings: int
 ) -> dict[str, FeatureValue]:
-    """All of DERIVED; None where it is not known.
+    """All of DERIVED; None where it is not known. A method that the settings state decides the kind.
 
     `values` are features and settings that were looked up, `kind` the kind of training where it is sure, `modules` the
     number of modules that are named for adapters, and `settings` that of all settings.
     """
-    found = {**values, "kind": kind or _UNKNOWN, "adapter_target_count": modules or None}
+    found = {**values, "kind": values.get("method_stated") or kind or _UNKNOWN, "adapter_target_count": modules or None}
     for part in (_start, _optimiser, _model, _batch, _length, _warmup, _adapter, _shapes):
         found |= part(Known(found))
     if settings >= feature_limit("whole_config"):

@@ -125,7 +125,8 @@ def _ranged(one: Check, setting: CheckedSetting) -> tuple[str, str]:
     """What was found beside the usual range, and what follows from it."""
     value = setting.value if isinstance(setting.value, (int, float)) else 0.0
     low = bool(one.usual) and value < one.usual[0]  # type: ignore[index]
-    name = setting.key if setting.key and setting.name in looked_up() else setting.meaning
+    meaning = setting.meaning.partition(" (")[0].removesuffix(" in the config")
+    name = setting.key if setting.key and setting.name in looked_up() else meaning
     return f"{name} is {amount(float(value))}", one.low if low else one.high
 
 
@@ -145,7 +146,8 @@ def _missing(judged: Sequence[Judged], known: Facts) -> Iterator[MissingSetting]
     for_each = known.values.get("batch_per_device") is not None and known.values.get("batch_global") is None
     devices = {"devices": None} if for_each else {}  # the effective batch size is then that of one device
     for name in {**dict.fromkeys(EXPECTED), **devices, **asked}:
-        if known.values.get(name) is None:
+        sources = WORKED_OUT_FROM.get(name, ())
+        if known.values.get(name) is None and all(known.values.get(source) is None for source in sources):
             yield MissingSetting(name, facts()[name].meaning, _keys(name)[:MAX_KEYS])
 
 

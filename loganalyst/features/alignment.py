@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.curves import axes
-from loganalyst.features.configured import SAVE_KEYS
+from loganalyst.features.configured import EVALUATION_KEYS, SAVE_KEYS
 from loganalyst.features.context import Computed, Context, first_witness, witness_at
 from loganalyst.model import Curve, Feature, Witness
 
@@ -115,18 +115,21 @@ def _events(context: Context, curve: Curve) -> dict[str, Steps]:
     saved = context.run.checkpoints["step"].drop_nulls().cast(pl.Float64).to_numpy()
     if not saved.size:
         saved = _planned(curve, context.number(*SAVE_KEYS))
+    evaluated = axes.common_axis(curve, held_out[0], counters)[1] if held_out else np.empty(0)
+    if not held_out and not context.with_role(*roles):
+        evaluated = _planned(curve, context.number(*EVALUATION_KEYS))
     return {
         "rate": np.array([s for plan in rates for s in (*plan.drop_steps, *plan.jump_steps)], dtype=float),
         "epoch": axes.epoch_ends([curve], counters),
         "checkpoint": saved,
-        "evaluation": axes.common_axis(curve, held_out[0], counters)[1] if held_out else np.empty(0),
+        "evaluation": evaluated,
         "restart": curve.steps[1:][np.diff(curve.sessions) != 0].astype(float),
         "line": _lines(context, curve),
     }
 
 
 def _planned(curve: Curve, interval: float | None) -> Steps:
-    """The steps at which the settings plan a checkpoint; none for an interval that is shorter than that of the points."""
+    """The steps at which the settings plan such work; none for an interval that is shorter than that of the points."""
     if interval is None or interval <= float(np.median(np.diff(curve.steps))):
         return np.empty(0)
     return np.arange(interval, float(curve.steps[-1]) + 1, interval)
@@ -147,12 +150,14 @@ def _period(curve: Curve, periodic: pl.DataFrame, events: Mapping[str, Steps]) -
     """The distance of the spikes in steps, and the events that recur at that distance or at a small fraction of it."""
     steps = float(np.median(np.diff(curve.steps))) * float(periodic["effect"][0])
     out: Computed = {"train_loss_period": (steps, first_witness(periodic)), "train_loss_period_of": "none"}
+    found: list[tuple[int, str]] = []
     for name, words in PERIODS.items():
         e = events.get(name, np.empty(0))
         interval = float(np.median(np.diff(e))) if e.size > 2 else 0.0
         if interval > 0 and 0.5 < steps / interval < MAX_INTERVALS + 0.5:
             times = steps / interval
             if abs(times - round(times)) < PERIOD_TOLERANCE * times:
-                out["train_loss_period_of"] = (words, witness_at(curve))
-                break
+                found.append((round(times), words))
+    if found:  # the events of the distance itself, before those of a fraction of it
+        out["train_loss_period_of"] = (min(found, key=lambda pair: pair[0])[1], witness_at(curve))
     return out

@@ -5,6 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
+from loganalyst.features.setup import configured_batch
 from loganalyst.features.validation import of_tokens, share
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
@@ -13,6 +14,7 @@ FEATURES = (
     Feature("config_classes", "int", "classes", "largest number of classes or tokens in the config", "config"),
     Feature("train_loss_chance_classes", "int", "classes", "K if the training loss ends pinned at ln K, the loss of guessing among K classes; 0 otherwise (K: from the config, or one at whose 1/K an accuracy ends; not known without such a K)", "train_loss"),
     Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
+    Feature("train_loss_samples_summed", "float", "samples", "batch size, if the first training loss is ln K times the batch size (a sum over the batch); 0 otherwise (not known without both sizes)", "train_loss"),
     Feature("train_loss_after_first_ratio", "float", "ratio", "median of the second to fifth training loss divided by the first (large: the first update broke the model)", "train_loss"),
     Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
     Feature("train_loss_floor", "float", "loss", "lowest possible cross-entropy with the label smoothing and the classes of the config", "config"),
@@ -36,6 +38,8 @@ CLASS_KEYS = (
 DEFAULT_LABELS = ("LABEL_0", "LABEL_1")  # of every Hugging Face model that was given none
 AFTER_FIRST = 4  # losses after the first
 MIN_LOSS_POINTS = 8  # values from which a loss is judged
+MIN_SUMMED = 8.0  # samples from which a sum cannot be mistaken for large initial weights
+SUM_TOLERANCE = 0.1  # of the ratio of a sum to the loss of guessing
 
 
 def compute(context: Context) -> Computed:
@@ -82,6 +86,14 @@ def _smoothing_floor(context: Context, configured: list[int]) -> Computed:
     }
 
 
+def _samples_summed(context: Context, times_guessing: float | None) -> float | None:
+    """The batch size if the first loss is that of guessing times it, 0 if not; None where either is not known."""
+    batch = configured_batch(context)
+    if batch is None or times_guessing is None:
+        return None
+    return batch if batch >= MIN_SUMMED and abs(times_guessing / batch - 1) < SUM_TOLERANCE else 0.0
+
+
 def _loss(context: Context, configured: list[int]) -> Computed:
     curves = context.with_role("train_loss")
     if not curves:
@@ -97,6 +109,7 @@ def _loss(context: Context, configured: list[int]) -> Computed:
     if configured and not context.with_role("loss_component"):  # a sum of terms is no cross-entropy
         chance = float(np.log(max(configured)))
         out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), witness_at(curves[0]))
+        out["train_loss_samples_summed"] = _samples_summed(context, float(x[0]) / chance if x.size else None)
         out["train_loss_last_chance_ratio"] = (ratio(last_level(x), chance), witness_at(curves[0]))
     return out
 

@@ -33,6 +33,7 @@ SAVE_KEYS = (
     "save_steps", "save_interval", "save_every", "save_freq", "checkpoint_interval", "checkpoint_every",
     "ckpt_interval", "ckpt_freq", "every_n_train_steps", "checkpointing_steps", "save_checkpoint_every",
 )  # fmt: skip
+EVALUATION_KEYS = ("eval_steps", "eval_interval", "eval_every", "eval_freq", "val_check_interval", "test_freq")
 _NUMBERS = {
     "config_gae_lambda": ("gae_lambda", "gae_lam", "lambda_gae", "lambd", "lam", "gae_tau"),
     "config_router_balance": (

@@ -16,9 +16,9 @@ FEATURES = (
     Feature("device_temperature_first", "float", "°C", "median temperature in the first tenth, of the hottest device", NEEDS),
     Feature("device_temperature_last", "float", "°C", "median temperature in the last tenth, of the hottest device", NEEDS),
 )  # fmt: skip
-# `system/gpu.0.smClock`, `sm_clock`, `gpu_clock_mhz`, `clocks.sm`, `sclk`; but no clock of the memory
+# `system/gpu.0.smClock`, `sm_clock`, `gpu_clock_mhz`, `gpu/clock`, `clocks.sm`, `sclk`; but no clock of the memory
 _CLOCK = re.compile(
-    r"(?i)(?:^|[^a-z])(?:sm|gr|gpu|graphics|core)[ _.\-]?(?:clocks?)(?![a-z])|clocks?[._](?:sm|gr)\b|\bsclk\b"
+    r"(?i)(?:^|[^a-z])(?:sm|gr|gpu|graphics|core)[ _./\-]?(?:clocks?)(?![a-z])|clocks?[._](?:sm|gr)\b|\bsclk\b"
 )
 # `system/gpu.0.temp`, `gpu_temp`, `temperature.gpu`; but no sampling temperature and no CPU
 _TEMPERATURE = re.compile(r"(?i)(?:gpu|device|junction|hbm).{0,12}temp(?:erature)?(?![a-z])|temperature[._]gpu")

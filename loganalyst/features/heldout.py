@@ -19,6 +19,7 @@ FEATURES = (
     Feature("val_error_fall_since_loss_best", "float", "share", "relative fall of a held-out error rate (of words, characters, answers) since the held-out loss was lowest, by medians of three (0: it did not fall, or none is logged)", "val_error_rate"),
     Feature("held_out_sets_ratio", "float", "ratio", "last held-out loss divided by the lowest last loss of any other held-out set", "val_loss"),
     Feature("held_out_sets_apart", "bool", "", "held_out_sets_ratio is above a limit (false also where there is no other set)", "val_loss"),
+    Feature("train_accuracy_first", "float", "share", "training accuracy up to the first evaluation", "train_accuracy"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
 MIN_EVALUATIONS = 3
@@ -111,6 +112,7 @@ def _accuracy(context: Context) -> Computed:
             ours, theirs = _paired(context, train, held_out)
             if ours.size >= MIN_EVALUATIONS:
                 scale = 100.0 if max(ours.max(), theirs.max()) > 1.5 else 1.0
+                out["train_accuracy_first"] = float(ours[0]) / scale
                 out["val_accuracy_lead"] = float(np.median(theirs - ours)) / scale
     return out
 

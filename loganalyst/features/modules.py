@@ -15,12 +15,14 @@ FEATURES = (
     Feature("module_grad_ratio", "float", "ratio", "largest gradient of a module divided by the smallest, at the end (median layer of each)", NEEDS),
     Feature("module_grad_first_ratio", "float", "ratio", "the same ratio of the same two modules at the start", NEEDS),
     Feature("module_grad_low", "text", "", "module with the smallest gradient", NEEDS),
+    Feature("module_grad_highest", "float", "norm", "largest gradient of a module at the end (median layer)", NEEDS),
+    Feature("module_without_grad", "text", "", "module whose gradients are 0 at every logged step, while another module has some", NEEDS),
     Feature("module_grad_high", "text", "", "module with the largest gradient", NEEDS),
 )  # fmt: skip
 # words of a name that do not name a module: "grad_2_norm", "model"
 QUANTITY_WORD = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
 # modules that are logged as a whole: "grad_norm/encoder", "grad_norm/text_encoder"; "fc1" and "embedding" are layers
-WHOLE_MODULE = re.compile(r"(\w+_)?(encoder|decoder|backbone|trunk|tower|actor|critic|policy|projector)")
+WHOLE_MODULE = re.compile(r"(\w+_)?(encoder|decoder|backbone|trunk|tower|head|actor|critic|policy|projector)")
 MIN_LAYERS = 2  # of a module
 MIN_MODULES = 2
 
@@ -29,6 +31,7 @@ def compute(context: Context) -> Computed:
     """All of FEATURES, if at least two modules were logged."""
     first: dict[str, list[float]] = {}
     last: dict[str, list[float]] = {}
+    most: dict[str, float] = {}
     whole: set[str] = set()
     for layer in layers(context, "gradient"):
         if layer.size.size and layer.first is not None and layer.last is not None:
@@ -38,6 +41,7 @@ def compute(context: Context) -> Computed:
                 whole.add(module)
             first.setdefault(module, []).append(layer.first)
             last.setdefault(module, []).append(layer.last)
+            most[module] = max(most.get(module, 0.0), float(np.nanmax(layer.size)))
     levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= MIN_LAYERS or m in whole}
     if len(levels) < MIN_MODULES:
         return {}
@@ -48,6 +52,8 @@ def compute(context: Context) -> Computed:
         "module_is_whole": {low, high} <= whole,
         "module_grad_ratio": levels[high] / levels[low] if levels[low] > 0 else None,
         "module_grad_first_ratio": float(np.median(first[high])) / began if began > 0 else None,
+        "module_grad_highest": levels[high],
+        "module_without_grad": low if most[low] == 0 and levels[high] > 0 else None,
         "module_grad_low": low,
         "module_grad_high": high,
     }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, event_features, ratio, witness_at
+from loganalyst.features.context import Computed, Context, event_features, first_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 MIN_NEVER_FINITE, MIN_EVALUATIONS = 3, 2  # values of a loss, and of a held-out loss
@@ -25,6 +25,11 @@ FEATURES = (
     Feature("loss_scale_min_step", "int", "step", "first step with the lowest loss scale", "loss_scale"),
     Feature("skipped_steps", "float", "steps", "logged number of skipped optimiser steps, or of iterations with NaN", "skipped_steps"),
     Feature("skipped_share", "float", "share", "share of the steps that the optimiser skipped, by a counter that never falls and never exceeds the step", "skipped_steps"),
+    Feature("output_logit_metric", "text", "", "name of the largest logit of the output", "output_logit"),
+    Feature("output_logit_first", "float", "", "first level of this logit", "output_logit"),
+    Feature("output_logit_highest", "float", "", "highest finite value of this logit, up to its first infinite value", "output_logit"),
+    Feature("output_logit_growth", "float", "ratio", "this value divided by the first level", "output_logit"),
+    Feature("output_logit_ends_infinite", "bool", "", "this logit ends as infinity or NaN after finite values", "output_logit"),
     Feature("never_finite_count", "int", "metrics", "losses that were logged at least three times, or evaluated at least twice, and never had a finite value", "loss_component"),
     Feature("never_finite_metric", "text", "", "the first of these losses", "loss_component"),
 )  # fmt: skip
@@ -32,7 +37,7 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    out = _losses(context)
+    out = _losses(context) | _logits(context)
     if curves := context.with_role("loss_scale"):
         curve = curves[0]
         finite = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))  # Megatron-LM prints -1 for none
@@ -68,6 +73,26 @@ def _alone(context: Context) -> Computed:
     known = np.concatenate(others)
     alone = known.size > 0 and bool(np.isfinite(known).all())
     return {"term_alone_nonfinite_metric": (curve.metric, witness_at(curve, at)) if alone else ""}
+
+
+def _logits(context: Context) -> Computed:
+    """The largest logit of the output, up to where it stops being finite."""
+    curve = next(iter(context.with_role("output_logit")), None)
+    first = first_level(curve.values) if curve is not None else None
+    if curve is None or first is None:
+        return {}
+    broken = np.flatnonzero(~np.isfinite(curve.values))
+    before = curve.values[: broken[0]] if broken.size else curve.values
+    if not before.size:
+        return {}
+    top = int(np.argmax(before))
+    return {
+        "output_logit_metric": curve.metric,
+        "output_logit_first": first,
+        "output_logit_highest": (float(before[top]), witness_at(curve, top)),
+        "output_logit_growth": ratio(float(before[top]), first),
+        "output_logit_ends_infinite": not bool(np.isfinite(curve.values[-1])),
+    }
 
 
 def _skipped_share(counter: Curve) -> float | None:

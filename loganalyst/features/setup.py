@@ -28,11 +28,13 @@ FEATURES = (
     Feature("config_parameters", "float", "parameters", "parameters of the model: from the config, otherwise as the log prints them", "config"),
     Feature("config_width", "float", "units", "units of the hidden layers, or the size of the embedding", "config"),
     Feature("config_trainable_share", "float", "share", "share of the parameters that is trained (NULL with adapters, which are few on purpose)", "config"),
-    Feature("embedding_parameter_share", "float", "share", "share of the parameters in the token embedding: vocabulary times width", "config"),
+    Feature("embedding_parameter_share", "float", "share", "share of the parameters in the token embedding: vocabulary times width; of all parameters as stated, or of this and 12 times the width squared for each layer of a transformer", "config"),
 )  # fmt: skip
 
 EPOCH_KEYS = ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs")
 _ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
+_LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")  # of a transformer
+LAYER_MATRICES = 12  # of a width squared: 4 of attention, 8 of a feed-forward layer of four times the width
 _WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb_dim")
 _NUMBERS = {
     "config_beta2": ("adam_beta2", "beta2", "b2", "betas.1"),
@@ -146,9 +148,13 @@ def _shuffled(context: Context) -> bool | None:
 
 
 def _embedding(context: Context, size: float | None) -> Computed:
-    """The share of one token embedding."""
-    words, width = context.number(*_VOCABULARY), context.number(*_WIDTH)
-    return {"embedding_parameter_share": _share(None if words is None or width is None else words * width, size)}
+    """The share of one token embedding, of the stated parameters or of those that the sizes give."""
+    words, width, layers = context.number(*_VOCABULARY), context.number(*_WIDTH), context.number(*_LAYERS)
+    if words is None or width is None:
+        return {"embedding_parameter_share": None}
+    if size is None and layers is not None:
+        size = words * width + LAYER_MATRICES * layers * width**2
+    return {"embedding_parameter_share": _share(words * width, size)}
 
 
 def _share(part: float | None, size: float | None) -> float | None:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.curves.logtimes import is_periodic
-from loganalyst.features.configured import SAVE_KEYS
+from loganalyst.features.configured import EVALUATION_KEYS, SAVE_KEYS
 from loganalyst.features.context import Computed, Context, ratio, witness_at
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
@@ -18,9 +18,8 @@ FEATURES = (
     Feature("slow_step_setting", "text", "", "setting of an interval that equals this distance", NEEDS),
 )  # fmt: skip
 MIN_STEPS, MIN_SLOW = 40, 4
-_EVALUATIONS = ("eval_steps", "eval_interval", "eval_every", "eval_freq", "val_check_interval", "test_freq")
 _COLLECTIONS = ("manual_gc_interval", "gc_interval", "gc_freq", "torch_empty_cache_steps")
-_SETTINGS = (*_COLLECTIONS, *SAVE_KEYS, *_EVALUATIONS)
+_SETTINGS = (*_COLLECTIONS, *SAVE_KEYS, *EVALUATION_KEYS)
 
 
 def compute(context: Context) -> Computed:

@@ -27,6 +27,9 @@ FEATURES = (
     Feature("tracker_offline_folder", "text", "", "this folder, on the first such line", NEEDS),
     Feature("script_line_count", "int", "lines", "lines of the job script that the shell could not run (0 = none found)", NEEDS),
     Feature("script_line_text", "text", "", "what the shell said of the first of them", NEEDS),
+    Feature("inputs_nonfinite_count", "int", "lines", "warnings that a batch or an input holds NaN or infinite values (0 = none found)", NEEDS),
+    Feature("unknown_tokens_count", "int", "lines", "lines that state the share of unknown tokens (0 = none found)", NEEDS),
+    Feature("unknown_tokens_share", "float", "share", "share of unknown tokens that the first of these lines states", NEEDS),
     Feature("unshuffled_line_count", "int", "lines", "lines that say that the training data is not shuffled (0 = none found)", NEEDS),
 )  # fmt: skip
 MAX_TEXT = 160  # characters of a line in a note
@@ -50,6 +53,8 @@ def compute(context: Context) -> Computed:
         ("thermal_slowdown", "too_hot"),
         ("tracker_offline", "tracker_offline"),
         ("script_line", "shell_line"),
+        ("inputs_nonfinite", "inputs_nonfinite"),
+        ("unknown_tokens", "unknown_tokens"),
     ):
         out |= _counted(context, name, trait)
     return out
@@ -75,6 +80,8 @@ def _counted(context: Context, name: str, trait: str) -> Computed:
         out[f"{name}_folder"] = (said["folder"], witness)
     elif trait == "shell_line":
         out[f"{name}_text"] = (first["text"].strip()[:MAX_TEXT], witness)
+    elif trait == "unknown_tokens":
+        out[f"{name}_share"] = (float(said["share"]) / 100, witness)
     elif trait == "inputs_too_long":
         out[f"{name}_most"] = (int(said["most"]), witness)
     return out

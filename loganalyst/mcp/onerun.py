@@ -115,7 +115,7 @@ def show(
 
 
 def explain(
-    rule: Annotated[str | None, Field(description="The id of a rule. Without it, all rules are listed.")] = None,
+    rule: Annotated[str | None, Field(description="The id of a rule. Without it, all ids are listed.")] = None,
     *,
     detail: Detail = "brief",
 ) -> Answer:
@@ -125,7 +125,11 @@ def explain(
 
     if rule is None:
         known = pipeline.catalogue().rules.values()
-        return answered("".join(f"{r.id} ({r.severity}): {r.title}\n" for r in known), "full")
+        if detail == "full":
+            return answered("".join(f"{r.id} ({r.severity}): {r.title}\n" for r in known), detail)
+        families = {r.family: [x.id for x in known if x.family == r.family] for r in known}
+        ids = "".join(f"{family}: {', '.join(names)}\n" for family, names in families.items())
+        return answered(f'{ids}detail: "full" adds a title to each\n')
     return answered(render(pipeline.explain(rule)), detail)
 
 

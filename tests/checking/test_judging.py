@@ -60,7 +60,7 @@ def test_findings_are_ordered_and_name_their_settings(tmp_path):
     assert [f.severity for f in found.findings] == ["wrong", "unusual", "record", "record"]
     assert found.wrong
     assert (precision.id, [s.key for s in precision.settings]) == ("two-precisions", ["fp16", "bf16"])
-    assert (rate.text, rate.usual) == ("learning_rate is 5e-3", "1e-6 to 1.5e-3")
+    assert (rate.text, rate.usual) == ("learning_rate is 5e-3", "1e-6 to 2e-3")
     assert rate.sources[0].url == "https://arxiv.org/abs/2106.09685"
 
 

@@ -31,6 +31,14 @@ def test_a_module_may_be_logged_as_a_whole(features_of: FeaturesOf) -> None:
     assert features_of({"grad_norm/encoder": [1.0] * 9, "grad_norm/fc2": [9.0] * 9}).values["module_count"] is None
 
 
+def test_a_module_without_any_gradient_is_named(features_of: FeaturesOf) -> None:
+    """A zero at every step counts, a zero at the end alone does not."""
+    row = features_of({"grad_norm/backbone": [0.0] * 10, "grad_norm/head": [0.5] * 10}).values
+    assert (row["module_without_grad"], row["module_grad_ratio"]) == ("backbone", None)
+    later = features_of({"grad_norm/backbone": [0.1] + [0.0] * 9, "grad_norm/head": [0.5] * 10}).values
+    assert later["module_without_grad"] is None
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert modules.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

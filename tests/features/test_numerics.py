@@ -20,6 +20,15 @@ def test_a_term_that_ends_nan(features_of: FeaturesOf) -> None:
     assert (row.values["other_loss_nonfinite_metric"], row.values["other_loss_nonfinite_step"]) == ("value_loss", 20)
 
 
+@pytest.mark.parametrize("name", ["max_logit", "train/logits_max", "output_logit_abs_max"])
+def test_the_largest_logit_counts_up_to_its_first_infinite_value(features_of: FeaturesOf, name: str) -> None:
+    row = features_of({name: [8.0, 8.0, 400.0, 9000.0, float("inf"), 5.0, NAN]}).values
+
+    assert (row["output_logit_metric"], row["output_logit_first"], row["output_logit_highest"]) == (name, 8.0, 9000.0)
+    assert (row["output_logit_growth"], row["output_logit_ends_infinite"]) == (1125.0, True)
+    assert features_of({"attn/max_logit": [8.0, 8.0, 9.0]}).values["output_logit_highest"] is None
+
+
 @pytest.mark.parametrize(
     ("terms", "alone"),
     [

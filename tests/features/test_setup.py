@@ -57,6 +57,9 @@ def test_the_share_of_the_embedding(features_of: FeaturesOf) -> None:
 
     assert features_of({"loss": [1.0]}, settings).values["embedding_parameter_share"] == pytest.approx(12.8 / 16.2)
     assert features_of({"loss": [1.0]}, settings | {"n_params": 1000}).values["embedding_parameter_share"] is None
+    gpt = {"vocab_size": 50257, "n_embd": 256, "n_layer": 2}  # 12.9 million in the table, 1.6 million in the layers
+    row = features_of({"loss": [1.0]}, gpt).values
+    assert row["embedding_parameter_share"] == pytest.approx(0.891, abs=0.001)
 
 
 def test_the_same_path_for_training_and_held_out_data(features_of: FeaturesOf) -> None:

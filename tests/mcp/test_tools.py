@@ -46,7 +46,8 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "no metric": ("show", {"path": str(RUNS / "divergence-lr"), "metric": "val_ac"}),
     "features": ("show", {"path": str(RUNS / "divergence-lr"), "features": "train_loss"}),
     "explain": ("explain", {"rule": "lr-too-high"}),
-    "all rules": ("explain", {}),
+    "all ids": ("explain", {}),
+    "all rules": ("explain", {"detail": "full"}),
     "no rule": ("explain", {"rule": "lr-to-high"}),
     "verify": ("verify", {"old": str(RUNS / "divergence-lr"), "new": str(RUNS / "healthy-mended-rate")}),
     "script": ("script", {"name": "gradient_norms"}),
@@ -234,9 +235,12 @@ def test_the_store_is_queried(talk: Talk) -> None:
 
 
 def test_causes_are_explained(talk: Talk) -> None:
-    """One in full, or all of them in a line each."""
+    """One in full, all of them in a line each, or their ids by family."""
     assert talk.text("explain").startswith("# Learning rate too high\n")
     assert "lr-too-high (critical): Learning rate too high\n" in talk.text("all rules")
+    assert len(talk.text("all ids")) < 6000
+    optimisation = next(line for line in talk.text("all ids").splitlines() if line.startswith("optimisation: "))
+    assert "lr-too-high" in optimisation.removeprefix("optimisation: ").split(", ")
 
 
 def test_a_fix_is_verified(talk: Talk) -> None:

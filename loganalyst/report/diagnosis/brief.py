@@ -48,6 +48,10 @@ LESS: Limits = {  # what a reader of the causes misses least
     "root_causes.templates": 0,
     "root_causes.prevention": 0,
 }
+COMPARISON: Limits = {
+    "unrelated": 1, "unrelated.runs": 0, "duplicates": 3, "regressions": 8, "sensitivity.importances": 8,
+    "sensitivity.importances.profile": 6, "seeds.groups": 3, "seeds.groups.runs": 5, "seeds.groups.settings": 8,
+}  # fmt: skip
 AUDIT: Limits = {"groups": 8, "groups.members": 5, "contrasts": 6, "copies": 3}
 
 
@@ -74,7 +78,7 @@ def audit(whole: Mapping[str, Any], top: int = MAX_RUNS, most: int | None = None
 
 def comparison(whole: Mapping[str, Any], top: int = 5, most: int | None = None) -> Json:
     """The object of a comparison with the `top` best runs; in about `most` characters, if given."""
-    limits = {**AUDIT, "runs": top, "unrelated": 1, "unrelated.runs": 0, "duplicates": 3, "regressions": 8}
+    limits = {**AUDIT, **COMPARISON, "runs": top}
     return _shortened(whole, Rung(limits)) if most is None else _fitted(whole, _rungs(limits, "runs", top), most)
 
 

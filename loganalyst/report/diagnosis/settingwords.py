@@ -34,6 +34,7 @@ SHAPE = (
     Words("activation {}", ("hidden_act", "activation", "activation_function")),
 )
 OPTIMISER = (
+    Words("rate of Muon {}", ("muon_lr", "matrix_lr")),
     Words("betas {}", ("betas", "adam_betas")),
     Words("momentum {}", ("momentum",), "no momentum"),
     Words("Nesterov", ("nesterov",)),
