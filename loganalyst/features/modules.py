@@ -1,11 +1,12 @@
 """Features of the modules of a model: does one of them get no gradient?"""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from loganalyst.features.context import Computed, Context
-from loganalyst.features.tensors import layers
+from loganalyst.features.tensors import Layer, layers
 from loganalyst.model import Feature
 
 NEEDS = "gradients of two modules, such as an encoder and a decoder, by layer"
@@ -15,6 +16,8 @@ FEATURES = (
     Feature("module_grad_ratio", "float", "ratio", "largest gradient of a module divided by the smallest, at the end (median layer of each)", NEEDS),
     Feature("module_grad_first_ratio", "float", "ratio", "the same ratio of the same two modules at the start", NEEDS),
     Feature("module_grad_low", "text", "", "module with the smallest gradient", NEEDS),
+    Feature("module_still_count", "int", "modules", "modules with a gradient of exactly 0 at every logged step, while another has one", NEEDS),
+    Feature("module_still_metric", "text", "", "the first gradient of such a module", NEEDS),
     Feature("module_grad_high", "text", "", "module with the largest gradient", NEEDS),
 )  # fmt: skip
 # words of a name that do not name a module: "grad_2_norm", "model"
@@ -23,6 +26,7 @@ QUANTITY_WORD = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
 WHOLE_MODULE = re.compile(r"(\w+_)?(encoder|decoder|backbone|trunk|tower|actor|critic|policy|projector)")
 MIN_LAYERS = 2  # of a module
 MIN_MODULES = 2
+MIN_POINTS = 5  # logged gradients of a module from which on zeros are no accident
 
 
 def compute(context: Context) -> Computed:
@@ -30,12 +34,14 @@ def compute(context: Context) -> Computed:
     first: dict[str, list[float]] = {}
     last: dict[str, list[float]] = {}
     whole: set[str] = set()
+    logged: dict[str, list[Layer]] = {}
     for layer in layers(context, "gradient"):
         if layer.size.size and layer.first is not None and layer.last is not None:
             words = [w for w in layer.tensor.split(".") if not QUANTITY_WORD.fullmatch(w)]
             module = words[0] if words else ""
             if len(words) == 1 and WHOLE_MODULE.fullmatch(module):
                 whole.add(module)
+            logged.setdefault(module, []).append(layer)
             first.setdefault(module, []).append(layer.first)
             last.setdefault(module, []).append(layer.last)
     levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= MIN_LAYERS or m in whole}
@@ -50,4 +56,16 @@ def compute(context: Context) -> Computed:
         "module_grad_first_ratio": float(np.median(first[high])) / began if began > 0 else None,
         "module_grad_low": low,
         "module_grad_high": high,
+        **_still([logged[module] for module in levels if levels[high] > 0]),
+    }
+
+
+def _still(modules: Sequence[Sequence[Layer]]) -> Computed:
+    """The modules of which every logged gradient is 0."""
+    still = [layers for layers in modules if not any(layer.size.any() for layer in layers)]
+    if not still or min(len(layer.size) for layer in still[0]) < MIN_POINTS:
+        return {"module_still_count": 0}
+    return {
+        "module_still_count": len(still),
+        "module_still_metric": (still[0][0].metric, still[0][0].witness_at()),
     }

@@ -85,6 +85,7 @@ FEW = {
     "representations-alike": "seen directly in the representations",
     "experts-idle": "seen directly in the load",
     "module-apart": "seen directly in the gradients",
+    "module-still": "seen directly in the gradients",
     "text-repeats": "a model too small, or one that is mostly embedding",
     "kl-near-zero": "seen directly in the term",
     "kl-runs-up": "seen directly in the term",

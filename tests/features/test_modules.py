@@ -31,6 +31,17 @@ def test_a_module_may_be_logged_as_a_whole(features_of: FeaturesOf) -> None:
     assert features_of({"grad_norm/encoder": [1.0] * 9, "grad_norm/fc2": [9.0] * 9}).values["module_count"] is None
 
 
+def test_a_module_without_any_gradient(features_of: FeaturesOf) -> None:
+    """All of its values are exactly 0, and another module has a gradient; one value above 0 is enough for none."""
+    row = features_of({"grad_norm/encoder": [0.0] * 10, "grad_norm/decoder": [0.5] * 10}).values
+    assert (row["module_still_count"], row["module_still_metric"]) == (1, "grad_norm/encoder")
+    assert (row["module_grad_high"], row["module_grad_ratio"]) == ("decoder", None)
+    moved = features_of({"grad_norm/encoder": [0.0] * 9 + [0.1], "grad_norm/decoder": [0.5] * 10}).values
+    assert (moved["module_still_count"], moved["module_still_metric"]) == (0, None)
+    neither = features_of({"grad_norm/encoder": [0.0] * 10, "grad_norm/decoder": [0.0] * 10}).values
+    assert neither["module_still_count"] == 0
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert modules.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

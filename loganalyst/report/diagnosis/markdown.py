@@ -121,7 +121,7 @@ def _others(doc: Document) -> Iterator[str]:
         "Ruled out by evidence", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out]
     )
     yield from titled_table(
-        "Looked for and not found", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.not_supported]
+        "Not supported", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.not_supported]
     )
     yield from paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
     yield from titled_table(

@@ -18,7 +18,7 @@ _ROLE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 # Reasons that readers take for the same, and the words that replace them
 _SAME_REASONS = (
     (re.compile(r"none of its symptoms is seen.*", re.DOTALL), "none of its symptoms is seen"),
-    (re.compile(r"the log names no .*", re.DOTALL), "the log has no line of its kind"),
+    (re.compile(r"the log names no .*", re.DOTALL), "no line of the log names it as the fault"),
 )
 
 
