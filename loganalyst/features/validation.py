@@ -33,6 +33,7 @@ from loganalyst.thresholds import feature_limit
 LOSSES = ("val_loss", "val_loss_component")
 OF_LANGUAGE = ("fine-tuning", "pretraining", "preference")  # kinds of training that are often evaluated on several sets
 MIN_TREND_POINTS = 6
+MIN_LEVEL_VALUES = 30  # fewer values are stated as logged, for a level of them may be none of them
 MIN_HALF_POINTS = 4  # so that the middle and the end are different values
 # precision or recall, but not "average_precision" (area under the curve)
 _ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
@@ -60,6 +61,7 @@ FEATURES = (
     Feature("val_loss_nonfinite_metric", "text", "", "first held-out loss that ends NaN or infinite", "val_loss"),
     Feature("val_loss_never_finite_metric", "text", "", "held-out loss that was never finite: infinite, or logged at least twice", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
+    Feature("train_fall_logged", "float", "share", "the same between logged values, if the training loss has fewer than 30", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "relative fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
     Feature("val_over_train", "float", "ratio", "held-out loss divided by the training loss at the end (positive losses only)", "val_loss"),
@@ -170,6 +172,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
         "val_score_at_best": _ends_at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
+        "train_fall_logged": _logged_fall(_partner(context, curve), gap.train_fall, best.step),
         "train_val_gap": gap.final_ratio,
         "val_over_train": _over(context, curve, gap),
         "train_val_gap_growth": None
@@ -203,6 +206,14 @@ def _over(context: Context, held_out: Curve, gap: Gap) -> float | None:
     train = _partner(context, held_out)
     level = last_level(train.values) if train is not None else None
     return gap.final_ratio + 1 if gap.final_ratio is not None and level is not None and level > 0 else None
+
+
+def _logged_fall(train: Curve | None, level_fall: float | None, best_step: int | None) -> float | None:
+    """The fall of few logged training losses since the step `best_step`; of many values that of their level."""
+    if train is None or best_step is None or level_fall is None or train.values.size >= MIN_LEVEL_VALUES:
+        return level_fall
+    at_best = float(train.values[np.argmin(np.abs(train.steps - best_step))])
+    return ratio(at_best - float(train.values[-1]), abs(at_best))
 
 
 def _ends_at_best(held_out: Sequence[Curve]) -> bool:
