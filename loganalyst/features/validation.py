@@ -82,7 +82,7 @@ FEATURES = (
     Feature("val_loss_fell_far", "bool", "", "a held-out loss is logged, which fell by more than 30 % and ended within a tenth of its lowest level", "val_accuracy"),
     Feature("val_score_fall_z", "float", "standard errors", "change of the held-out score from the twentieth around its highest level to the last tenth, in standard errors (negative = fell)", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
-    Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
+    Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run (1: all of it, or more)", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
     Feature("val_score_quantum", "float", "score", "smallest step between the rounded values of the held-out score (0: full precision)", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
@@ -307,6 +307,7 @@ def _score(curve: Curve) -> Computed:
     x = share(curve)[finite]
     best = witness_at(curve, int(finite[np.argmax(x)]))
     gain, gain_z = float(x[-1] - x[0]), whole_z(x)
+    late = ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None
     return {
         "val_score_metric": curve.metric,
         "val_score_name": f"1 - {curve.metric}" if curve.role.name == "val_error_rate" else curve.metric,
@@ -319,7 +320,7 @@ def _score(curve: Curve) -> Computed:
         "val_score_fall_z": (since_z(share(curve), int(finite[np.argmax(x)])), best),
         **unless_late(curve, {"val_score_gain": gain, "val_score_gain_z": gain_z}),
         "val_score_rose": gain_z is not None and gain_z > feature_limit("significant_gain"),
-        "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
+        "val_score_late_gain_share": None if late is None else min(late, 1.0),
         "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
         "val_score_quantum": signals.quantum(x),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
