@@ -43,6 +43,14 @@ def test_the_late_gain_is_at_most_the_whole_gain(features_of: FeaturesOf) -> Non
     assert row["val_score_late_gain_share"] == 1.0
 
 
+def test_the_last_held_out_loss_is_the_last_value(features_of: FeaturesOf) -> None:
+    """Of sixty evaluations, not a value near the level of the last tenth; a NaN at the end does not count."""
+    logged = np.linspace(1.0, 2.0, 60)
+    row = features_of({"val_loss": [*logged, NAN]}).values
+
+    assert row["val_loss_last"] == 2.0
+
+
 def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
     """Per cent and shares give the same gap."""
     row = features_of({"train_acc": [50.0, 80.0, 95.0, 96.0], "val_acc": [48.0, 75.0, 89.0, 90.0]})
