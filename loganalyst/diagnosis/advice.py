@@ -93,6 +93,11 @@ def _reason(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
     if not judged.seen:
         titles = ", ".join(catalogue.symptoms[s].title for s in rule.symptoms)
         return f"none of its symptoms is seen ({titles})"
+    return _why_not(judged, answers)
+
+
+def _why_not(judged: Judged, answers: Answers) -> str:
+    """Why a rule whose symptom is seen is no cause."""
     if lacks_line(judged, answers) and names_fault(answers):
         return NAMES_ANOTHER
     if stated := against(judged, answers):

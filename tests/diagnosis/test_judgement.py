@@ -72,7 +72,8 @@ def test_a_rival_with_the_evidence_against_it_is_ruled_out(catalogue: Catalogue)
     good = diagnose(catalogue, Features({**row, "train_loss_nonfinite_count": 0, "train_loss_divergence_count": 0}))
     rules = dict(catalogue.rules)
     rate = rules["lr-too-high"]
-    said = tuple(replace(item, says_if_false=Template("the rate is usual", (("the rate is usual", None, ""),))) for item in rate.evidence)
+    reason = Template("the rate is usual", (("the rate is usual", None, ""),))
+    said = tuple(replace(item, says_if_false=reason) for item in rate.evidence)
     rules["lr-too-high"] = replace(rate, evidence=said)
     found = diagnose(replace(catalogue, rules=rules), Features(row))
 
