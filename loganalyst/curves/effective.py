@@ -22,6 +22,7 @@ _NON_LANGUAGE_ROLES = ("recon_loss", "quantisation_loss", "kl", "codebook_usage"
 _AVERAGE = re.compile(r"mean|avg|average")  # "Avg_Fitness"
 _LEVEL_POINTS = 3  # points of a level on one side of a possible start of a training
 GROUPED_POINTS = 1 << 20  # points grouped at once, to bound the memory
+_PRINTED_WEIGHT = 0.8  # of a printed point, next to one of a logger's file
 _MIN_RETURN = 0.5  # share of the fall so far by which the loss must rise where a training starts over
 
 
@@ -57,12 +58,15 @@ def _coded(points: pl.DataFrame, files: pl.Series) -> pl.DataFrame:
 
 
 def _of_main_format(coded: pl.DataFrame, formats: pl.Series) -> pl.Series:
-    """Which points come from the format with most points of their metric; `formats` are those of the files. Of as many
-    points those of a logger's file count: printed ones are rounded, and may count epochs from another number.
+    """Which points come from the format with most points of their metric; `formats` are those of the files. Those of a
+    logger's file count if they are nearly as many as the printed ones. Printed ones are rounded and may lack steps, and
+    a trainer may print its last evaluation twice.
     """
     counts = coded.group_by("metric", "source").len()
     counts = counts.with_columns(formats.gather(counts["source"]))
     sizes = counts.group_by("metric", "format").agg(pl.col("len").sum())
+    printed = pl.when(pl.col("format") == "text").then(_PRINTED_WEIGHT).otherwise(1.0)
+    sizes = sizes.with_columns(pl.col("len") * printed)
     sizes = sizes.sort("len", pl.col("format") != "text", "format", descending=True)
     chosen = sizes.unique("metric", keep="first").select("metric", "format")
     taken = counts.join(chosen, on=["metric", "format"], how="semi", nulls_equal=True)

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
-from loganalyst.diagnosis.evidence import Answers, first_known, needs
+from loganalyst.diagnosis.evidence import Answer, Answers, first_known, needs
 from loganalyst.diagnosis.kindcap import foreign
-from loganalyst.diagnosis.rule import FixTemplate, Rule
+from loganalyst.diagnosis.rule import FixTemplate, Item, Rule
 from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut
+
+NAMES_ANOTHER = "the log names another fault"
+LOG_WORDS = "log_root_"  # prefix of features about the line that names the fault
 
 
 def offered(rule: Rule, answers: Answers) -> tuple[FixTemplate, ...]:
@@ -41,11 +44,24 @@ def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:
 
 
 def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue) -> RuledOut:
-    """A rule that is no cause here, and why."""
+    """A rule that is no cause here, and why. It is no rival if all that it lacks is a line of the log."""
     rule = judged.rule
-    return RuledOut(
-        rule.id, rule.title, judged.verdict, _reason(judged, answers, catalogue), bool(judged.seen), rule.label
-    )
+    rival = bool(judged.seen) and not lacks_line(judged, answers)
+    return RuledOut(rule.id, rule.title, judged.verdict, _reason(judged, answers, catalogue), rival, rule.label)
+
+
+def lacks_line(judged: Judged, answers: Answers) -> bool:
+    """Whether the strongest evidence against it is that no line of the log names it as the fault."""
+    strongest = next(iter(_contrary(judged, answers)), None)
+    if strongest is None:
+        return False
+    item, holds = strongest
+    return holds is False and any(f.startswith(LOG_WORDS) for f in item.ask.features)
+
+
+def names_fault(answers: Answers) -> bool:
+    """Whether a line of the log names a fault."""
+    return answers.values.get("log_root_label") not in (None, "none")
 
 
 def alternative(judged: Judged, answers: Answers, catalogue: Catalogue) -> Alternative:
@@ -77,17 +93,30 @@ def _reason(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
     if not judged.seen:
         titles = ", ".join(catalogue.symptoms[s].title for s in rule.symptoms)
         return f"none of its symptoms is seen ({titles})"
-    if min(judged.counted, default=0.0) < 0:
-        return _against(judged, answers) or "the evidence is against it"
+    return _why_not(judged, answers)
+
+
+def _why_not(judged: Judged, answers: Answers) -> str:
+    """Why a rule whose symptom is seen is no cause."""
+    if lacks_line(judged, answers) and names_fault(answers):
+        return NAMES_ANOTHER
+    if stated := against(judged, answers):
+        return stated
+    if judged.contradicted:
+        return "the evidence is against it"
     return "another cause of the same symptom is likelier" if judged.supported else "nothing supports it"
 
 
-def _against(judged: Judged, answers: Answers) -> str:
-    """The texts of the evidence against the rule, the strongest first."""
-    holds = answers.items[judged.rule.id]
-    rows = sorted(zip(judged.counted, judged.rule.evidence, holds, strict=True), key=lambda row: row[0])
-    texts = [first_known([i.says if h else i.says_if_false], answers.values) for w, i, h in rows if w < 0]
-    return "; ".join(filter(None, texts))
+def _contrary(judged: Judged, answers: Answers) -> list[tuple[Item, Answer]]:
+    """The items that count against the rule with their answers, the strongest first."""
+    rows = zip(judged.counted, judged.rule.evidence, answers.items[judged.rule.id], strict=True)
+    return [(item, holds) for weight, item, holds in sorted(rows, key=lambda row: row[0]) if weight < 0]
+
+
+def against(judged: Judged, answers: Answers) -> str:
+    """The strongest evidence against the rule that has a text. The others may assume what the strongest denies."""
+    texts = (first_known([i.says if h else i.says_if_false], answers.values) for i, h in _contrary(judged, answers))
+    return next(filter(None, texts), "")
 
 
 def _needs(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:

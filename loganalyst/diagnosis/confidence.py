@@ -249,6 +249,8 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], answers: Answers, 
     if not lead.candidate:
         return judged  # calibration is fitted on first causes, and this group has none
     sure = _within(capped(_of_lead(lead, answers, catalogue), lead.direct), lead.verdict)
+    if lead.verdict == "possible" and sure > lead.confidence:
+        sure = lead.confidence  # calibration is fitted on likely causes
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
     return replace(judged, confidence=_within(p, judged.verdict))
 

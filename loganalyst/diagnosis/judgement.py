@@ -94,7 +94,7 @@ def _judgement(
     shown = roots[:MAX_CAUSES]
     rest = {id_: j for id_, j in judged.items() if not j.rule.benign and j not in roots and j.under is None}
     others = {id_: j for id_, j in rest.items() if _competes(j, seen) and j.listed}
-    against = {id_ for id_, j in rest.items() if id_ not in others and _excluded(j)}
+    against = {id_ for id_, j in rest.items() if id_ not in others and _excluded(j, answers)}
     unsure = status == "cause_unknown" or band(sure) == "low"  # the confidence of an unnamed cause decides nothing
     return Judgement(
         status=status,
@@ -164,12 +164,16 @@ def _competes(judged: Judged, seen: Sequence[str]) -> bool:
     return known and not judged.rule.benign and not set(seen).isdisjoint(judged.seen)
 
 
-def _excluded(judged: Judged) -> bool:
-    """Whether it cannot be the cause: it does not apply, or its symptom was seen and the evidence is against it."""
+def _excluded(judged: Judged, answers: Answers) -> bool:
+    """Whether it cannot be the cause: it does not apply, or its symptom was seen and the evidence is against it.
+
+    An exclusion has a reason in words, and a log that names no fault excludes none.
+    """
     if judged.verdict == "not_applicable":
         return True
-    against = judged.supported or judged.contradicted
-    return bool(judged.seen) and judged.verdict != "unknown" and against
+    if not judged.seen or judged.verdict == "unknown" or not judged.contradicted or not advice.against(judged, answers):
+        return False
+    return advice.names_fault(answers) or not advice.lacks_line(judged, answers)
 
 
 def _excused(catalogue: Catalogue, answers: Answers, seen: Sequence[str], roots: Sequence[Judged]) -> bool:

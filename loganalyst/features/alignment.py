@@ -46,7 +46,7 @@ FEATURES = (
     Feature("trouble_near_chance", "float", "probability", "probability that a random step follows such an event as closely", ROLE),
     Feature("train_loss_period", "float", "steps", "steps between spikes of the training loss that recur at equal distances", ROLE),
     Feature("epoch_steps", "float", "steps", "steps of the training loss per epoch", "epoch"),
-    Feature("train_loss_period_of", "text", "", "events that recur at the same distance as the spikes: epochs, evaluations, checkpoints or changes of the rate (none: no such events)", ROLE),
+    Feature("train_loss_period_of", "text", "", "events that recur at the same distance as the spikes: epochs, evaluations, checkpoints or changes of the rate (none: no event recurs so; NULL: no such events are known)", ROLE),
 )  # fmt: skip
 
 
@@ -149,11 +149,13 @@ def _lines(context: Context, curve: Curve) -> Steps:
 def _period(curve: Curve, periodic: pl.DataFrame, events: Mapping[str, Steps]) -> Computed:
     """The distance of the spikes in steps, and the events that recur at that distance or at a small fraction of it."""
     steps = float(np.median(np.diff(curve.steps))) * float(periodic["effect"][0])
-    out: Computed = {"train_loss_period": (steps, first_witness(periodic)), "train_loss_period_of": "none"}
+    out: Computed = {"train_loss_period": (steps, first_witness(periodic))}
     found: list[tuple[int, str]] = []
     for name, words in PERIODS.items():
         e = events.get(name, np.empty(0))
         interval = float(np.median(np.diff(e))) if e.size > 2 else 0.0
+        if interval > 0:
+            out.setdefault("train_loss_period_of", "none")
         if interval > 0 and 0.5 < steps / interval < MAX_INTERVALS + 0.5:
             times = steps / interval
             if abs(times - round(times)) < PERIOD_TOLERANCE * times:

@@ -25,10 +25,17 @@ EDGE_SHARE = 0.1  # of a pass: the stretch taken as its start or its end
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing where no epochs are logged."""
     curves, counters = context.with_role("train_loss"), context.with_role("epoch")
-    done = [float(np.nanmax(c.epochs)) for c in curves if np.isfinite(c.epochs).any()]
-    counted = [float(np.nanmax(c.values)) for c in counters if np.isfinite(c.values).any()]
+    done = [_done(c.epochs) for c in curves if np.isfinite(c.epochs).any()]
+    counted = [_done(c.values) for c in counters if np.isfinite(c.values).any()]
     out: Computed = {"run_epochs": max(done or counted, default=None)}
     return out | (_passes(curves[0], axes.epoch_ends(curves[:1], counters)) if curves else {})
+
+
+def _done(epochs: Values) -> float:
+    """The passes done. Whole numbers from 0 on are those of the passes, so the last one is counted too."""
+    known = epochs[np.isfinite(epochs)]
+    numbered = known.min() == 0 and bool((known == np.floor(known)).all())
+    return float(known.max()) + numbered
 
 
 def _passes(curve: Curve, ends: Values) -> Computed:

@@ -1,17 +1,19 @@
 """How the run ended: as stated, at its plan, by early stopping, or before its plan without a word."""
 
 import numpy as np
+import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.run import last_step, planned_steps
 from loganalyst.features.setup import EPOCH_KEYS
 from loganalyst.model import Feature, RunEnd
+from loganalyst.patterntraits import having
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("run_end", "text", "", "how the run ended: as stated, else by its plan: finished, early_stopped or stopped_early_unexplained (NULL: nothing shows it)", "run"),
     Feature("run_epochs_done_share", "float", "share", "passes over the data as a share of the planned ones", "config"),
-    Feature("run_file_cut", "text", "", "a file of metrics that ends inside a record, of a run whose end nothing states", "run"),
+    Feature("run_file_cut", "text", "", "a file of metrics, or a log of records, that ends inside a record, of a run whose end nothing states", "run"),
     Feature("run_end_line_missing", "bool", "", "a log has the values that the trainer printed, but not the line that it prints when training ends, and its plan does not show that it ended", "run"),
 )  # fmt: skip
 CUT = "ends inside"  # gaps of files whose last record is incomplete: "the file ends inside a record"
@@ -69,7 +71,11 @@ def _epochs_done_share(context: Context) -> float | None:
 
 
 def _cut_file(context: Context) -> str | None:
-    """The first file of metrics whose last record is incomplete."""
+    """The first file whose last record is incomplete: a file of metrics, or a log that prints records (`{"loss": 1.2`)."""
+    last = context.run.lines.filter(pl.col("pattern").is_in(having("cut_line"))).select("file", "text")
+    opened = (file for file, text in last.iter_rows() if text.lstrip().startswith("{") and "}" not in text)
+    if (log := next(opened, None)) is not None:
+        return str(log)
     files = {source.path for source in context.run.sources if source.format not in (None, "text", "config")}
     cut = (file for file, why in context.run.gaps.select("file", "why").iter_rows() if CUT in why and file in files)
     return next(cut, None)

@@ -25,13 +25,14 @@ QUANTITY_WORD = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
 WHOLE_MODULE = re.compile(r"(\w+_)?(encoder|decoder|backbone|trunk|tower|head|actor|critic|policy|projector)")
 MIN_LAYERS = 2  # of a module
 MIN_MODULES = 2
+MIN_POINTS = 5  # logged gradients of a module from which on zeros are no accident
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES, if at least two modules were logged."""
     first: dict[str, list[float]] = {}
     last: dict[str, list[float]] = {}
-    most: dict[str, float] = {}
+    sizes: dict[str, list[float]] = {}
     whole: set[str] = set()
     for layer in layers(context, "gradient"):
         if layer.size.size and layer.first is not None and layer.last is not None:
@@ -41,8 +42,8 @@ def compute(context: Context) -> Computed:
                 whole.add(module)
             first.setdefault(module, []).append(layer.first)
             last.setdefault(module, []).append(layer.last)
-            most[module] = max(most.get(module, 0.0), float(np.nanmax(layer.size)))
-    levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= MIN_LAYERS or m in whole}
+            sizes.setdefault(module, []).extend(layer.size)
+    levels = {m: float(np.median(ends)) for m, ends in last.items() if len(ends) >= MIN_LAYERS or m in whole}
     if len(levels) < MIN_MODULES:
         return {}
     low, high = min(levels, key=lambda m: levels[m]), max(levels, key=lambda m: levels[m])
@@ -53,7 +54,7 @@ def compute(context: Context) -> Computed:
         "module_grad_ratio": levels[high] / levels[low] if levels[low] > 0 else None,
         "module_grad_first_ratio": float(np.median(first[high])) / began if began > 0 else None,
         "module_grad_highest": levels[high],
-        "module_without_grad": low if most[low] == 0 and levels[high] > 0 else None,
+        "module_without_grad": low if len(sizes[low]) >= MIN_POINTS and not any(sizes[low]) and levels[high] > 0 else None,
         "module_grad_low": low,
         "module_grad_high": high,
     }

@@ -8,6 +8,7 @@ from loganalyst.model import Curve, Feature
 ROLE = "train_loss"
 MIN_SIDE_POINTS = 5  # finite points on each side of a restart
 MAX_LEVEL_POINTS = 10  # points of a level next to a restart
+MAX_RETURNS = 5  # places where the steps of a curve go back; steps that go back more often count something else
 
 FEATURES = (
     Feature("resume_count", "int", "restarts", "restarts within the training loss with enough values on both sides", ROLE),
@@ -16,6 +17,9 @@ FEATURES = (
     Feature("resume_loss_noise", "float", "noise", "rise of the level at this restart, in units of the noise", ROLE),
     Feature("resume_start_share", "float", "share", "how far the loss returned to its level at the start of training (0 = it continues, 1 = training starts over)", ROLE),
     Feature("resume_lr_ratio", "float", "ratio", "learning rate after this restart divided by the rate before it", "learning_rate"),
+    Feature("repeated_steps_count", "int", "steps", "steps that the training loss holds twice, because they go back within one session", ROLE),
+    Feature("repeated_steps_first", "int", "step", "first of these steps", ROLE),
+    Feature("repeated_steps_last", "int", "step", "last of these steps", ROLE),
 )  # fmt: skip
 
 
@@ -25,6 +29,28 @@ def compute(context: Context) -> Computed:
     if not curves:
         return {}
     curve = curves[0]
+    return _repeated(curve) | _restarts(context, curve)
+
+
+def _repeated(curve: Curve) -> Computed:
+    """The steps that stand before and after a place where the steps go back. Both values are in the curve."""
+    returns = np.flatnonzero((np.diff(curve.steps) < 0) & (np.diff(curve.sessions) == 0)) + 1
+    if not 1 <= returns.size <= MAX_RETURNS:
+        return {"repeated_steps_count": 0}
+    both = [np.intersect1d(curve.steps[:at], curve.steps[at:]) for at in returns]
+    steps = np.unique(np.concatenate(both))
+    if steps.size == 0:
+        return {"repeated_steps_count": 0}
+    at = int(returns[0])
+    return {
+        "repeated_steps_count": (int(steps.size), witness_at(curve, at)),
+        "repeated_steps_first": int(steps[0]),
+        "repeated_steps_last": int(steps[-1]),
+    }
+
+
+def _restarts(context: Context, curve: Curve) -> Computed:
+    """Whether the loss and the rate continue at the restart at which the loss rose most."""
     levels = [(i, *_levels(curve, int(i))) for i in np.flatnonzero(np.diff(curve.sessions)) + 1]
     known = [(i, before, after) for i, before, after in levels if before is not None and after is not None]
     if not known:

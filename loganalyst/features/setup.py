@@ -62,6 +62,7 @@ _NUMBERS = {
     ),
     "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
 }
+_SIZES = ("config_width", "config_parameters", "config_lora_rank")  # -1 or 0 stand for a default
 _TRAINABLE = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
 _GLOBAL_BATCH = ("global_batch_size", "total_batch_size", "train_batch_size_total", "effective_batch_size")
 _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
@@ -79,6 +80,7 @@ _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 def compute(context: Context) -> Computed:
     """All of FEATURES; what the config does not name is not known."""
     numbers = {name: context.number(*keys) for name, keys in _NUMBERS.items()}
+    numbers |= {name: size if size is None or size > 0 else None for name, size in numbers.items() if name in _SIZES}
     if numbers["config_dpo_beta"] is None and context.with_role("preference_margin"):
         numbers["config_dpo_beta"] = context.number(
             "beta"

@@ -18,7 +18,6 @@ from loganalyst.features.context import (
     event_features,
     first_level,
     last_level,
-    logged_near,
     lowest_index,
     minus,
     ratio,
@@ -34,6 +33,7 @@ from loganalyst.thresholds import feature_limit
 LOSSES = ("val_loss", "val_loss_component")
 OF_LANGUAGE = ("fine-tuning", "pretraining", "preference")  # kinds of training that are often evaluated on several sets
 MIN_TREND_POINTS = 6
+MIN_LEVEL_VALUES = 30  # fewer values are stated as logged, for a level of them may be none of them
 MIN_HALF_POINTS = 4  # so that the middle and the end are different values
 # precision or recall, but not "average_precision" (area under the curve)
 _ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
@@ -43,7 +43,7 @@ FEATURES = (
     Feature("val_loss_is_total", "bool", "", "it is a whole held-out loss or the sum of its terms, not one term", "val_loss"),
     Feature("val_loss_is_sum", "bool", "", "it is the sum of the logged held-out terms, whose scale may differ from that of the training terms", "val_loss"),
     Feature("val_loss_points", "int", "points", "logged values of the held-out loss", "val_loss"),
-    Feature("val_loss_last", "float", "loss", "last level of the held-out loss", "val_loss"),
+    Feature("val_loss_last", "float", "loss", "last value of the held-out loss", "val_loss"),
     Feature("val_loss_best", "float", "loss", "lowest logged value of the held-out loss", "val_loss"),
     Feature("val_loss_best_step", "int", "step", "step of the lowest logged value of the held-out loss", "val_loss"),
     Feature("val_loss_best_share", "float", "share", "position in the run at which the smoothed held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
@@ -61,6 +61,7 @@ FEATURES = (
     Feature("val_loss_nonfinite_metric", "text", "", "first held-out loss that ends NaN or infinite", "val_loss"),
     Feature("val_loss_never_finite_metric", "text", "", "held-out loss that was never finite: infinite, or logged at least twice", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
+    Feature("train_fall_logged", "float", "share", "the same between logged values, if the training loss has fewer than 30", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "relative fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
     Feature("val_over_train", "float", "ratio", "held-out loss divided by the training loss at the end (positive losses only)", "val_loss"),
@@ -81,7 +82,7 @@ FEATURES = (
     Feature("val_loss_fell_far", "bool", "", "a held-out loss is logged, which fell by more than 30 % and ended within a tenth of its lowest level", "val_accuracy"),
     Feature("val_score_fall_z", "float", "standard errors", "change of the held-out score from the twentieth around its highest level to the last tenth, in standard errors (negative = fell)", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
-    Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
+    Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run (1: all of it, or more)", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
     Feature("val_score_quantum", "float", "score", "smallest step between the rounded values of the held-out score (0: full precision)", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
@@ -159,7 +160,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_is_total": curve.role.name == "val_loss",
         "val_loss_is_sum": is_sum(curve),
         "val_loss_points": len(curve.values),
-        "val_loss_last": logged_near(curve.values, shape.last),
+        "val_loss_last": float(finite[-1]) if finite.size else None,
         "val_loss_best": (None if lowest is None else float(curve.values[lowest]), witness_at(curve, lowest)),
         "val_loss_best_step": (witness_at(curve, lowest).step, witness_at(curve, lowest)),
         "val_loss_best_share": (best.step - int(curve.steps[0])) / span if best.step is not None and span > 0 else None,
@@ -174,6 +175,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
         "val_score_at_best": _ends_at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
+        "train_fall_logged": _logged_fall(_partner(context, curve), gap.train_fall, best.step),
         "train_val_gap": gap.final_ratio,
         "val_over_train": _over(context, curve, gap),
         "train_val_gap_growth": None
@@ -207,6 +209,14 @@ def _over(context: Context, held_out: Curve, gap: Gap) -> float | None:
     train = _partner(context, held_out)
     level = last_level(train.values) if train is not None else None
     return gap.final_ratio + 1 if gap.final_ratio is not None and level is not None and level > 0 else None
+
+
+def _logged_fall(train: Curve | None, level_fall: float | None, best_step: int | None) -> float | None:
+    """The fall of few logged training losses since the step `best_step`; of many values that of their level."""
+    if train is None or best_step is None or level_fall is None or train.values.size >= MIN_LEVEL_VALUES:
+        return level_fall
+    at_best = float(train.values[np.argmin(np.abs(train.steps - best_step))])
+    return ratio(at_best - float(train.values[-1]), abs(at_best))
 
 
 def _ends_at_best(held_out: Sequence[Curve]) -> bool:
@@ -300,6 +310,7 @@ def _score(curve: Curve) -> Computed:
     x = share(curve)[finite]
     best = witness_at(curve, int(finite[np.argmax(x)]))
     gain, gain_z = float(x[-1] - x[0]), whole_z(x)
+    late = ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None
     return {
         "val_score_metric": curve.metric,
         "val_score_name": f"1 - {curve.metric}" if curve.role.name == "val_error_rate" else curve.metric,
@@ -312,7 +323,7 @@ def _score(curve: Curve) -> Computed:
         "val_score_fall_z": (since_z(share(curve), int(finite[np.argmax(x)])), best),
         **unless_late(curve, {"val_score_gain": gain, "val_score_gain_z": gain_z}),
         "val_score_rose": gain_z is not None and gain_z > feature_limit("significant_gain"),
-        "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
+        "val_score_late_gain_share": None if late is None else min(late, 1.0),
         "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
         "val_score_quantum": signals.quantum(x),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),

@@ -26,6 +26,16 @@ def kept(*parts: pl.DataFrame) -> list[float]:
     return every["value"].to_list() if rows is None else every["value"][rows].to_list()
 
 
+def test_a_last_evaluation_that_is_printed_twice_outvotes_no_file() -> None:
+    """Eight logged values count next to nine printed ones without steps; four do not, next to nine."""
+    printed = points(0, range(9), [0.5] * 9, "eval_loss", "log")
+    for logged, value in ((8, 0.4), (4, 0.5)):
+        every = pl.concat([printed, points(0, range(10, 10 + logged), [0.4] * logged, "eval_loss", "state")])
+        rows = effective(every, {"log": "text", "state": "json"})
+        assert rows is not None
+        assert set(every["value"][rows]) == {value}
+
+
 def test_repeated_steps_count_once() -> None:
     """After a restart from step 3, the values of the later session count."""
     assert kept(points(0, range(5), [10, 11, 12, 13, 14]), points(1, [3, 4, 5], [23, 24, 25])) == [

@@ -333,15 +333,17 @@ def test_other_faults_come_before_a_slow_run(family: str, first: str) -> None:
     assert list(found)[-1] == "possible"
 
 
-@pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", METRICS_CAP), (0.3, "possible", 0.5)])
+@pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", METRICS_CAP), (0.3, "possible", 0.3665)])
 def test_confidence_stays_within_the_range_of_the_verdict(weight: float, verdict: str, confidence: float) -> None:
-    """A share of 0.37 is possible, however often such causes were right. What only metrics show is at most 0.89."""
+    """A share of 0.37 is possible and stays 0.37, for calibration is fitted on likely causes. What only metrics show is
+    at most 0.89.
+    """
     generous = replace(
         catalogue_of(rule("a", 0.3, item("a", weight, 0.0, kind="direct"))), scales={"causes": Calibration(1.0, 9.0)}
     )
     found = judged(generous, {"s": True})["a"]
 
-    assert (found.verdict, found.confidence) == (verdict, pytest.approx(confidence))
+    assert (found.verdict, found.confidence) == (verdict, pytest.approx(confidence, abs=1e-4))
 
 
 def test_the_rest_is_shared_without_a_floor() -> None:

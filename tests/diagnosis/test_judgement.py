@@ -9,6 +9,7 @@ from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers
 from loganalyst.diagnosis.judgement import band
 from loganalyst.diagnosis.rule import Calibration
+from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.model import Features, FeatureValue, Witness
 
 DIVERGED: dict[str, FeatureValue] = {
@@ -65,13 +66,23 @@ def test_only_possible_causes_leave_the_cause_unknown(catalogue: Catalogue) -> N
 
 
 def test_a_rival_with_the_evidence_against_it_is_ruled_out(catalogue: Catalogue) -> None:
-    """A cause whose symptoms were looked for and not seen is not supported instead."""
+    """With a stated reason. A cause whose symptoms were looked for and not seen is not supported instead."""
     row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.001}
-    found = diagnose(catalogue, Features(row))
+    silent = diagnose(catalogue, Features(row))
     good = diagnose(catalogue, Features({**row, "train_loss_nonfinite_count": 0, "train_loss_divergence_count": 0}))
+    rules = dict(catalogue.rules)
+    rate = rules["lr-too-high"]
+    reason = Template("the rate is usual", (("the rate is usual", None, ""),))
+    said = tuple(replace(item, says_if_false=reason) for item in rate.evidence)
+    rules["lr-too-high"] = replace(rate, evidence=said)
+    found = diagnose(replace(catalogue, rules=rules), Features(row))
 
-    assert [(r.id, r.why) for r in found.ruled_out] == [("lr-too-high", "the evidence is against it")]
+    assert [(r.id, r.why) for r in found.ruled_out] == [("lr-too-high", "the rate is usual")]
     assert (found.alternatives, found.not_supported) == ((), ())
+    assert (silent.ruled_out, [(r.id, r.why) for r in silent.not_supported]) == (
+        (),
+        [("lr-too-high", "the evidence is against it")],
+    )
     assert [r.id for r in good.not_supported] == ["fp16-overflow", "lr-too-high"]
     assert (good.alternatives, good.ruled_out) == ((), ())
 
@@ -89,7 +100,7 @@ def test_weak_evidence_against_a_rival_rules_nothing_out(catalogue: Catalogue) -
 def test_a_supported_rival_is_an_alternative_from_one_in_twenty_on(
     catalogue: Catalogue, prior: float, listed: bool
 ) -> None:
-    """With the evidence for it; below, a likelier cause excludes it."""
+    """With the evidence for it; below, it is not supported enough, and nothing excludes it."""
     row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.01}
     rules = {id_: replace(rule, explains=()) for id_, rule in catalogue.rules.items()}
     rules["lr-too-high"] = replace(rules["lr-too-high"], prior=prior)
@@ -97,7 +108,10 @@ def test_a_supported_rival_is_an_alternative_from_one_in_twenty_on(
     others = [(a.id, a.supported_by) for a in found.alternatives]
 
     assert others == ([("lr-too-high", ("a rate of 0.01 is large",))] if listed else [])
-    assert [r.id for r in found.ruled_out] == ([] if listed else ["lr-too-high"])
+    assert found.ruled_out == ()
+    assert [(r.id, r.why) for r in found.not_supported] == (
+        [] if listed else [("lr-too-high", "another cause of the same symptom is likelier")]
+    )
     assert [c.id for c in found.causes] == ["fp16-overflow"]
 
 

@@ -40,6 +40,14 @@ def test_a_staircase_falls_at_the_ends_of_passes(features_of: FeaturesOf) -> Non
     assert even["epoch_drop_share"] < 0.2
 
 
+@pytest.mark.parametrize(("first", "done"), [(0, 3.0), (1, 3.0)])
+def test_the_last_numbered_pass_counts(features_of: FeaturesOf, first: int, done: float) -> None:
+    """Three passes are numbered 0 to 2 or 1 to 3."""
+    points = passes([3.0, 2.0, 1.0]).with_columns(epoch=pl.Series([float(first + k) for k in range(3)]))
+
+    assert features_of({}, points=points).values["run_epochs"] == done
+
+
 def test_samples_in_the_same_order_repeat_the_course(features_of: FeaturesOf) -> None:
     """A fixed order repeats the ups and downs, a shuffled one does not; without epochs nothing is known."""
     draw = np.random.default_rng(0)

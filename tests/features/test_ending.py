@@ -120,6 +120,18 @@ def test_a_file_of_metrics_that_ends_inside_a_record(
 
 
 @pytest.mark.parametrize(
+    ("text", "file"), [("{'loss': 1.2", "train.log"), ("{'loss': 1.2}", None), ("step 50 loss 1.2", None)]
+)
+def test_a_log_of_records_that_ends_inside_one(text: str, file: str | None) -> None:
+    """The last line has no line break. It is cut off if it opens a record and does not close it."""
+    lines = table("lines", {"file": ["train.log"], "line": [60], "text": [text], "pattern": ["cut-line"]})
+    found = computed(replace(run_of({}, 30), lines=lines))
+
+    assert found["run_file_cut"] == file
+    assert found["run_end"] == ("stopped_early_unexplained" if file else None)
+
+
+@pytest.mark.parametrize(
     ("format_", "status", "missing"),
     [("text", "unknown", True), ("text", "finished", False), ("csv", "unknown", False)],
 )

@@ -45,6 +45,24 @@ def test_a_rate_that_jumps_at_the_restart(features_of: FeaturesOf) -> None:
     assert features_of({}, points=both).values["resume_lr_ratio"] == pytest.approx(10)
 
 
+@pytest.mark.parametrize(
+    ("steps", "repeated"),
+    [
+        ([*range(50), *range(30, 80)], (20, 30, 49)),
+        (range(100), (0, None, None)),
+        ([*range(10)] * 10, (0, None, None)),
+    ],
+)
+def test_steps_that_go_back_within_a_file(
+    features_of: FeaturesOf, steps: list[int], repeated: tuple[int | None, ...]
+) -> None:
+    """Twenty steps stand twice; steps that go back in each pass count something else."""
+    points = table("points", {"session": 0, "metric": "loss", "step": np.array(steps), "value": 1.0, "source": "m.csv"})
+    row = features_of({}, points=points).values
+
+    assert tuple(row[f"repeated_steps_{name}"] for name in ("count", "first", "last")) == repeated
+
+
 @pytest.mark.parametrize("restart", [2, 998, 1000])
 def test_too_few_points_on_one_side(features_of: FeaturesOf, restart: int) -> None:
     """A restart at the very ends does not count."""

@@ -26,6 +26,31 @@ def test_overfitting_numbers(features_of: FeaturesOf) -> None:
     assert row.values["train_fall_since_val_best"] > 0.5
 
 
+def test_the_fall_of_few_training_losses_is_that_of_logged_values(features_of: FeaturesOf) -> None:
+    """Of three epochs the first and the last value count; of many noisy values their level does."""
+    few = features_of({"loss": [0.386, 0.227, 0.113], "val_loss": [0.318, 0.32, 0.443]}).values
+    many = features_of({"loss": DECAY, "val_loss": [0.5, *[1.0] * 199]}).values
+
+    assert few["train_fall_logged"] == pytest.approx(1 - 0.113 / 0.386)
+    assert many["train_fall_logged"] == many["train_fall_since_val_best"]
+    assert features_of({"val_loss": [0.318, 0.32, 0.443]}).values["train_fall_logged"] is None
+
+
+def test_the_late_gain_is_at_most_the_whole_gain(features_of: FeaturesOf) -> None:
+    """A score that fell before its last third gained all of it there."""
+    row = features_of({"val_acc": [0.3, 0.28, 0.2, 0.22, 0.25, 0.32]}).values
+
+    assert row["val_score_late_gain_share"] == 1.0
+
+
+def test_the_last_held_out_loss_is_the_last_value(features_of: FeaturesOf) -> None:
+    """Of sixty evaluations, not a value near the level of the last tenth; a NaN at the end does not count."""
+    logged = np.linspace(1.0, 2.0, 60)
+    row = features_of({"val_loss": [*logged, NAN]}).values
+
+    assert row["val_loss_last"] == 2.0
+
+
 def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
     """Per cent and shares give the same gap."""
     row = features_of({"train_acc": [50.0, 80.0, 95.0, 96.0], "val_acc": [48.0, 75.0, 89.0, 90.0]})

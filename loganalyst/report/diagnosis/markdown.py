@@ -121,9 +121,9 @@ def _others(doc: Document) -> Iterator[str]:
         "Ruled out by evidence", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out]
     )
     yield from titled_table(
-        "Looked for and not found", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.not_supported]
+        "Not supported", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.not_supported]
     )
-    yield from paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
+    yield from paragraph("Does not apply, or too few values for it", ", ".join(doc.not_applicable), level=2)
     yield from titled_table(
         "Not checked", ("Missing", "So not judged"), [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
     )

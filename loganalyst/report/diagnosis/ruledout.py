@@ -13,12 +13,12 @@ WORDS = {"val": "validation", "grad": "gradient", "recon": "reconstruction"}  # 
 UNJUDGED = " cannot be judged"
 NAME_IT = 'if one is, say so in loganalyst.yaml, such as `roles: {{"{}": train_loss}}`'
 JOB_LOG = "the job log"  # as features name what they need
-# A role inside a sentence: `val_loss`, `grad_norm`
-_ROLE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
+# A role inside a sentence: `val_loss`, `grad_norm`; not the name of a file, as in `pyspy_rank3.txt`
+_ROLE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b(?!\.\w)")
 # Reasons that readers take for the same, and the words that replace them
 _SAME_REASONS = (
     (re.compile(r"none of its symptoms is seen.*", re.DOTALL), "none of its symptoms is seen"),
-    (re.compile(r"the log names no .*", re.DOTALL), "the log has no line of its kind"),
+    (re.compile(r"the log names no .*", re.DOTALL), "no line of the log names it as the fault"),
 )
 
 

@@ -25,8 +25,13 @@ def watch(d: Diagnosis) -> Iterator[Row]:
     curves = {c.metric: c for c in d.curves if len(c.values) >= MIN_LEVEL_POINTS and c.role.worse}
     found = [curves[m] for m in dict.fromkeys(named) if m in curves]
     yield from (Row(clean(c.metric, 80), text) for c in found[:MAX_CURVES] if (text := _curve(c, lead)))
-    if lead.line is not None and (line := _line(d, lead)):
+    if lead.line is not None and lead.file in _logs(d) and (line := _line(d, lead)):
         yield Row("the log", f"no line like “{line}”")
+
+
+def _logs(d: Diagnosis) -> set[str]:
+    """The files that are job logs. The line of a table of metrics has numbers, and no words that could come back."""
+    return {source.path for source in d.run.sources if source.format == "text"}
 
 
 def _curve(curve: Curve, cause: Cause) -> str:

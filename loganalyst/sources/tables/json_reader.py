@@ -139,7 +139,9 @@ def _block(
         records += found
         places += [nth] * len(found)
         if end < len(line) and is_broken(line[end:]):
-            log.broken(block.line + nth, block.at(int(lines.begins[nth]) + end), block.extent(line[end:]))
+            begin = int(lines.begins[nth])
+            cut = begin + len(line) == len(block.data) and line.lstrip().startswith(b"{")  # no line break follows
+            log.broken(block.line + nth, block.at(begin + end), block.extent(line[end:]), cut=cut)
     yield from log.records(records, wide, np.array(places, np.int64), block.line)
 
 

@@ -25,12 +25,22 @@ _Long = tuple[list[int], list[str], list[Any]]
 
 @dataclass
 class _Broken:
-    """A stretch of bytes without objects, from line `first` to line `last`."""
+    """A stretch of bytes without objects, from line `first` to line `last`. `cut`: it is an object without its end, at
+    the end of the file.
+    """
 
     offset: int | None
     bytes: int
     first: int
     last: int
+    cut: bool = False
+
+    @property
+    def why(self) -> str:
+        """Why there are no objects."""
+        if self.cut and self.first == self.last:
+            return f"the file ends inside a record in line {self.last}"
+        return f"not a JSON object in line {self.first}" + (f" to {self.last}" if self.last > self.first else "")
 
 
 @dataclass
@@ -89,13 +99,14 @@ class Log:
         lines = pl.repeat(None, rows, dtype=pl.Int64, eager=True)
         yield from self._points(numbers.drop_nulls("value"), _frame(([], [], []), pl.String), lines)
 
-    def broken(self, line: int, offset: int | None, extent: int) -> None:
-        """Note a line that is not an object. Adjacent lines make one gap."""
+    def broken(self, line: int, offset: int | None, extent: int, *, cut: bool = False) -> None:
+        """Note a line that is not an object, or only the beginning of one (`cut`). Adjacent lines make one gap."""
         last = self.gaps[-1] if self.gaps else None
-        if last and offset is not None and last.offset is not None and last.offset + last.bytes + 1 == offset:
+        adjacent = last and offset is not None and last.offset is not None and last.offset + last.bytes + 1 == offset
+        if last and adjacent and not cut:
             last.bytes, last.last = last.bytes + 1 + extent, line
         elif len(self.gaps) < _MAX_GAPS_LISTED:
-            self.gaps.append(_Broken(offset, extent, line, line))
+            self.gaps.append(_Broken(offset, extent, line, line, cut))
         else:
             self.more += 1
 
@@ -113,15 +124,7 @@ class Log:
 
     def gap_rows(self) -> Tables:
         """The gaps of the whole file."""
-        whys = [
-            gap(
-                self.path,
-                f"not a JSON object in line {b.first}" + (f" to {b.last}" if b.last > b.first else ""),
-                b.offset,
-                b.bytes,
-            )
-            for b in self.gaps
-        ]
+        whys = [gap(self.path, b.why, b.offset, b.bytes) for b in self.gaps]
         if self.more:
             whys.append(gap(self.path, f"not a JSON object in {self.more} more places"))
         if self.left:

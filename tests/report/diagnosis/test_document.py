@@ -249,8 +249,8 @@ def test_reasons_that_say_the_same_are_told_once(failed):
     doc = document(replace(failed, ruled_out=out, unknown=unknown))
 
     assert [(n.titles, n.why) for n in doc.ruled_out] == [
-        (("D",), "the log has no line of its kind"),
-        (("A", "B"), "the log has no line of its kind"),
+        (("D",), "no line of the log names it as the fault"),
+        (("A", "B"), "no line of the log names it as the fault"),
         (("C",), "none of its symptoms is seen"),
         (("F",), "train_loss fell by 3 %"),
     ]

@@ -42,7 +42,7 @@ def test_the_full_report_has_every_part(failed):
         "Quick fixes, the best first",
         "What to watch after the fix",
         "Ruled out by evidence",
-        "Does not apply to this run",
+        "Does not apply, or too few values for it",
         "Not checked",
         "Not logged",
         "Log next time",

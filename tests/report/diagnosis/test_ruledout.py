@@ -37,6 +37,7 @@ def test_names_are_joined():
     """Roles inside a text become words; other words stay."""
     assert joined(["a", "b", "c"]) == "a, b and c"
     assert words("log recon_loss of each A_b") == "log reconstruction loss of each A_b"
+    assert words("log train_loss. Write > pyspy_rank3.txt") == "log train loss. Write > pyspy_rank3.txt"
 
 
 def test_metrics_of_unknown_role_are_not_called_missing(healthy):

@@ -44,3 +44,12 @@ def test_an_entropy_is_watched_by_its_first_size(failed):
     assert [row.text for row in watch(replace(failed, curves=curves, causes=(cause,)))] == [
         "keeps half of its first size for the first tenth of the run; it went from -0.7 to -0.04"
     ]
+
+
+def test_only_a_line_of_a_job_log_can_come_back(crashed):
+    """A row of a table of metrics has no words that could."""
+    source = crashed.run.sources[0]
+    table = replace(crashed.run, sources=(replace(source, format="csv"),))
+
+    assert [row.label for row in watch(crashed)] == ["the log"]
+    assert [*watch(replace(crashed, run=table))] == []

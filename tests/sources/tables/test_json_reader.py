@@ -80,7 +80,8 @@ def test_broken_lines_are_gaps(tmp_path):
     assert rows(tables, "line") == [(1,), (4,), (4,), (5,)]
     assert tables.gaps.select("offset", "bytes", "why").rows() == [
         (17, 8, "not a JSON object in line 2 to 3"),
-        (76, 16, "not a JSON object in line 5 to 6"),
+        (76, 1, "not a JSON object in line 5"),
+        (78, 14, "the file ends inside a record in line 6"),
     ]
 
 

@@ -214,9 +214,9 @@ def alternatives(doc: Document) -> list[Html]:
         ),
         blocks.headed("Less likely", blocks.table(("Cause", "Why"), [(r.label, r.text) for r in doc.less_likely])),
         blocks.headed("Ruled out by evidence", blocks.table(("Cause", "Why"), excluded)),
-        blocks.folded("Looked for and not found", blocks.table(("Cause", "Why"), unsupported)),
+        blocks.folded("Not supported", blocks.table(("Cause", "Why"), unsupported)),
         blocks.folded("Not checked", blocks.table(("Missing", "So not judged"), judged)),
-        blocks.folded("Does not apply to this run", element("p", ", ".join(doc.not_applicable)))
+        blocks.folded("Does not apply, or too few values for it", element("p", ", ".join(doc.not_applicable)))
         if doc.not_applicable
         else None,
         blocks.section("Accepted in loganalyst.yaml", doc.ignored),
