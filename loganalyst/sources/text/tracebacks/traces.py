@@ -28,8 +28,8 @@ class Traceback:
     printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
     "file:line" of the outermost frame where the interpreter printed it.
 
-    quoted: the exception above says that it passes it on. depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this one
-    was handled; inner: printed as part of the previous one's
+    quoted: the exception above says that it passes it on. depth: of its margin; linked: the next one is said to follow
+    from it; handled: the next one was raised while this one was handled; inner: printed as part of the previous one's
     message; remote: in Ray's form.
     """
 
@@ -130,7 +130,8 @@ def printed(printer: Printer) -> list[Printed]:
         return []
     links, handlings = tracelines.links(printer.texts), tracelines.handlings(printer.texts)
     return [
-        _completed(_opened(printer, first, after, links, handlings)) for first, after in pairwise([*heads, len(printer.texts)])
+        _completed(_opened(printer, first, after, links, handlings))
+        for first, after in pairwise([*heads, len(printer.texts)])
     ]
 
 
