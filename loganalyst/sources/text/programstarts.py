@@ -136,9 +136,9 @@ class Sessions:
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] in _JOB_EVENTS]
             others = [e for e in events if e[1] not in _JOB_EVENTS]
-            again = [(line, "weak", None) for line in self._first_again(chunk, look)]
+            again = self._counted_again(hits, chunk, look)
+            again += [(line, "weak", None) for line in self._first_again(chunk, look)]
             again += [(line, "opened", None) for line in openinglines.opened_again(self.opening, chunk, look)]
-            again += self._counted_again(hits, chunk, look)
             events = [*jobs_first, *again, *others]
         return sorted(events, key=lambda event: event[0])
 
