@@ -2,6 +2,9 @@
 survived.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from loganalyst.blame.rootline import judged_session
@@ -155,9 +158,9 @@ def _message(text: str) -> str:
     return text.strip()[:MAX_MESSAGE]
 
 
-def _place(row: dict[str, object]) -> str:
+def _place(row: Mapping[str, Any]) -> str:
     return f"{row['file']}:{row['line']}"
 
 
-def _witness(row: dict[str, object]) -> Witness:
-    return Witness(file=row["file"], line=row["line"], rank=row["rank"], node=row["node"])  # type: ignore[arg-type]
+def _witness(row: Mapping[str, Any]) -> Witness:
+    return Witness(file=row["file"], line=row["line"], rank=row["rank"], node=row["node"])

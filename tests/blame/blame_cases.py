@@ -42,6 +42,9 @@ def trace(error: str, prefix: str = "", function: str = "train_step", line: int 
     )
 
 
+HANDLED = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+
 def watchdog(rank: int, clock: str = "10:20:00.100000000", seq: int = 812) -> str:
     """What NCCL's watchdog of a rank says."""
     return (
@@ -1049,6 +1052,47 @@ CASES = (
     Case(
         "stacks that faulthandler printed again and again, and the end of the program",
         {"job.log": "".join(steps(n, n + 4) + "Timeout (0:10:00)!\nThread 0x00007f3b (most recent call first):\n  File \"/a/train.py\", line 88 in step\n" for n in (1, 6, 11)) + DONE},
+        None,
+    ),
+    Case(
+        "a handler tried another address",
+        {"train.log": trace("urllib.error.HTTPError: HTTP Error 302: Found") + HANDLED + trace("urllib.error.HTTPError: HTTP Error 403: Forbidden" + ROOT)},
+        "network",
+    ),
+    Case(
+        "a handler tried a smaller batch",
+        {"train.log": steps(1, 9) + trace("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB.") + HANDLED + trace("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB." + ROOT)},
+        "cuda_oom",
+    ),
+    Case(
+        "a handler raised another kind of exception",
+        {"train.log": trace("urllib.error.HTTPError: HTTP Error 403: Forbidden" + ROOT) + HANDLED + trace("RuntimeError: no data")},
+        "network",
+    ),
+    Case(
+        "an exception of the same kind that names its cause",
+        {"train.log": trace("urllib.error.HTTPError: HTTP Error 403: Forbidden" + ROOT) + HANDLED.replace("During handling of the above exception, another exception occurred", "The above exception was the direct cause of the following exception") + trace("urllib.error.HTTPError: HTTP Error 500: Proxy")},
+        "network",
+    ),
+    Case(
+        "fits that scikit-learn quotes",
+        {"train.log": trace("ValueError: \nAll the 5 fits failed.\n\nBelow are more details about the failures:\n" + "-" * 80 + "\n4 fits failed with the following error:")
+         + trace("TypeError: fit got a list" + ROOT) + "\n" + "-" * 80 + "\n1 fits failed with the following error:\n" + trace("KeyError: 'y'")},
+        "code_exception",
+    ),
+    Case(
+        "a shell that tries again, and a last start that fails too",
+        {"train.log": 2 * (steps(1, 9) + "RuntimeError: CUDA error: misaligned address\nAborted (core dumped)\nexit code 134, again\n") + steps(1, 9) + "RuntimeError: CUDA error: misaligned address" + ROOT + "\nAborted (core dumped)\n"},
+        "cuda_error",
+    ),
+    Case(
+        "an uncaught exception between buffered steps",
+        {"train.log": steps(1, 9) + trace("KeyError: 'y'" + ROOT) + steps(10, 14)},
+        "code_exception",
+    ),
+    Case(
+        "steps that go on for longer than a buffer holds",
+        {"train.log": steps(1, 9) + trace("KeyError: 'y'") + steps(10, 400)},
         None,
     ),
 )  # fmt: skip

@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
 
-# Counters by name, with all numbers that follow: `step 0`, `"step": 20`, `Epoch [1][10/200]`, `iteration       10/     600`
-_COUNTER = r"(?i)\b(?:global_?)?(?:epoch|step|iter|iters|iteration|batch|update|round|episode)\b[\"']?[\s:=#\[(|/]*\d+(?:[\s\]\[/]+\d+)*"
+# Counters by name, with all numbers that follow: `step 0`, `"step": 20`, `Epoch [1][10/200]`, `iteration  10/   600`
+_COUNTER = (
+    r"(?i)\b(?:global_?)?(?:epoch|step|iter|iters|iteration|batch|update|round|episode)\b[\"']?[\s:=#\[(|/]*"
+    r"\d+(?:[\s\]\[/]+\d+)*"
+)
 _FAULT_WORDS = ("error", "exception", "killed", "failed", "abort")  # in lower case
 _NUMBER = re.compile(r"\d+")
 _MAX_CHARS = 2000  # characters of a line that are searched for counters
@@ -43,9 +46,9 @@ def counted_again(
     """The lines of a batch with which training begins again behind `failures` (line numbers), each with the line of its
     kind before. They are of the kind of the `first` line.
 
-    A line with the counters of the first one begins a training. So does one with no higher counters than the line before,
-    if the next one counts on from it and a line that no pattern `claimed` announces it: what other ranks still wrote
-    has no such line.
+    A line with the counters of the first one begins a training. So does one with no higher counters than the line
+    before, if the next one counts on from it and a line that no pattern `claimed` announces it: what other ranks still
+    wrote has no such line.
     """
     same = np.flatnonzero(look.hash == kind_hashes(first.encode())[0])
     lines = chunk.line[same]

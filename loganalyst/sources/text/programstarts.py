@@ -129,17 +129,16 @@ class Sessions:
         marks = hits[hits.with_parts("start", *FATAL)]
         kinds = np.where(marks.with_parts("start"), np.where(known.generic[marks.pattern], "weak", "strong"), "fatal")
         ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
-        continued = [known.ids.index(name) for name in having("continued") if name in known.ids]
-        events += [(line, "continued", None) for line in hits.line[np.isin(hits.pattern, continued)].tolist()]
         events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
+        events += _continuations(hits, known)
         events += _requeued(hits, known, chunk.line[look.flags["busy"]])
         events += self._of_imports(hits, known, chunk, chunk.line[look.flags["busy"]])
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] in _JOB_EVENTS]
             others = [e for e in events if e[1] not in _JOB_EVENTS]
-            again = [(line, "weak", None) for line in self._first_again(chunk, look)]
+            again = self._counted_again(hits, chunk, look)
+            again += [(line, "weak", None) for line in self._first_again(chunk, look)]
             again += [(line, "opened", None) for line in openinglines.opened_again(self.opening, chunk, look)]
-            again += self._counted_again(hits, chunk, look)
             events = [*jobs_first, *again, *others]
         return sorted(events, key=lambda event: event[0])
 
@@ -356,6 +355,12 @@ def _requeued(hits: Hits, known: Catalogue, busy: NDArray[np.int64]) -> list[tup
     later = np.searchsorted(busy, stops, side="right") + MIN_LINES_AFTER_REQUEUE
     some = later < len(busy)
     return [(int(busy[at]), "requeued", str(stop)) for at, stop in zip(later[some], stops[some].tolist(), strict=True)]
+
+
+def _continuations(hits: Hits, known: Catalogue) -> list[tuple[int, str, str | None]]:
+    """The lines that say that a training continues from its checkpoint, as in `Sessions._events`."""
+    ids = [number for number, name in enumerate(known.ids) if name in having("continued")]
+    return [(line, "continued", None) for line in hits.line[np.isin(hits.pattern, ids)].tolist()]
 
 
 def _of_job(line: int, part: str, captures: str) -> tuple[int, str, str | None] | None:

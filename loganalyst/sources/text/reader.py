@@ -273,7 +273,7 @@ class _Reading:
         """The gaps that say how many lines of one pattern are not listed, with the first of them."""
         if not len(lost):
             return table("gaps")
-        pattern, first, count = np.unique(lost.pattern, return_index=True, return_counts=True)
+        _, first, count = np.unique(lost.pattern, return_index=True, return_counts=True)
         order = np.argsort(first)
         shown = (text.strip()[:_MAX_SHOWN] for text in chunk.some(lost.row[first[order]]))
         why = [f"{n} more lines like {text!r} not listed" for text, n in zip(shown, count[order].tolist(), strict=True)]

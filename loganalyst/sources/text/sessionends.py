@@ -35,11 +35,12 @@ class Session:
 
     progress: its last two lines with a metric. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
-    exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the program printed each exception. last_caught: the last line of each. apart:
-    exceptions between whose tracebacks the program printed something else. head: the last line that opens a
-    traceback. answered: the last line that names the exception of one. reported: the last line of a report on the
-    end of the job, which precedes its output. reported_done: the report says that the job succeeded. ended_at: its
-    last end mark. started, ended: its first and last time (µs).
+    exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
+    program printed each exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the
+    program printed something else. head: the last line that opens a traceback. answered: the last line that names the
+    exception of one. reported: the last line of a report on the end of the job, which precedes its output.
+    reported_done: the report says that the job succeeded. ended_at: its last end mark. started, ended: its first and
+    last time (µs).
     """
 
     first_line: int

@@ -130,7 +130,8 @@ def printed(printer: Printer) -> list[Printed]:
         return []
     links, handlings = tracelines.links(printer.texts), tracelines.handlings(printer.texts)
     return [
-        _completed(_opened(printer, first, after, links, handlings)) for first, after in pairwise([*heads, len(printer.texts)])
+        _completed(_opened(printer, first, after, links, handlings))
+        for first, after in pairwise([*heads, len(printer.texts)])
     ]
 
 
