@@ -1,5 +1,6 @@
 """Results that a program printed: scores, reports, tables and the best settings of a search (`rules/results.yaml`)."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import polars as pl
@@ -34,16 +35,26 @@ def words() -> Results:
 def are_results(message: pl.Series) -> pl.Series:
     """Which of the last messages of a log, in lower case and without decoration, are results.
 
-    >>> are_results(pl.Series(["test accuracy: 0.93", "total accuracy", "0.9085", "score_threshold: 0.5"])).to_list()
-    [True, True, False, False]
+    The kinds are searched one after the other, until there is a result: most of the time goes into compiling regexes.
+
+    >>> are_results(pl.Series(["test accuracy: 0.93", "total accuracy", "score_threshold: 0.5"])).to_list()
+    [True, False, False]
     """
-    known = words()
-    early = len(message) - known.last
-    is_last = pl.Series(range(len(message)), dtype=pl.Int64) >= early
-    held = (known.scores.match(message) & is_last) | known.exact.match(message)
-    if held.any():
-        held &= ~message.str.contains(either(known.never))
+    kinds = _kinds(message, words())
+    none = pl.repeat(value=False, n=len(message), eager=True)
+    return next((held for held in kinds if held.any()), none)
+
+
+def _kinds(message: pl.Series, known: Results) -> Iterator[pl.Series]:
+    """For each kind, which messages are such results."""
+    is_last = pl.Series(range(len(message)), dtype=pl.Int64) >= len(message) - known.last
+    yield _judged(known.scores.match(message) & is_last, message, known)
+    yield _judged(known.exact.match(message), message, known)
+    yield known.best.match(message)
     headed = known.headings.match(message)
-    if headed.any():
-        headed &= known.values.match(message.shift(-1).fill_null(""))
-    return held | known.best.match(message) | headed
+    yield headed & known.values.match(message.shift(-1).fill_null("")) if headed.any() else headed
+
+
+def _judged(held: pl.Series, message: pl.Series, known: Results) -> pl.Series:
+    """Those of the messages that are no setting."""
+    return held & ~message.str.contains(either(known.never)) if held.any() else held
