@@ -43,7 +43,7 @@ def compute(context: Context) -> Computed:
         out["preference_margin_points"] = len(curve.values)
         out["preference_margin_last"] = (last_level(curve.values), witness_at(curve))
         out["preference_margin_zero_share"] = (float((curve.values == 0).mean()), witness_at(curve))
-    for curve in context.with_role(ACCURACY)[:1]:
+    for curve in _accuracies(context)[:1]:
         out["preference_accuracy_first"] = first_level(curve.values)
         out["preference_accuracy_last"] = (last_level(curve.values), witness_at(curve))
     for curve in context.with_role(CHOSEN)[:1]:
@@ -58,9 +58,19 @@ def compute(context: Context) -> Computed:
     return out
 
 
+def _accuracies(context: Context) -> list[Curve]:
+    """The shares of pairs in which the chosen answer wins: where margins are logged and no such share by name, the
+    plain accuracies, unless they count tokens.
+    """
+    named = context.with_role(ACCURACY)
+    if named or not context.with_role(MARGIN):
+        return named
+    return [c for c in context.with_role("train_accuracy", "val_accuracy") if "token" not in c.metric.lower()]
+
+
 def _held_out(context: Context) -> Computed:
     """The held-out set whose chosen answers win most often, and the one in which they win least often."""
-    sets = [c for c in context.with_role(ACCURACY) if names_held_out(c.metric)]
+    sets = [c for c in _accuracies(context) if names_held_out(c.metric)]
     levels = sorted(((last, c) for c in sets if (last := last_level(c.values)) is not None), key=lambda pair: pair[0])
     if not levels:
         return {}

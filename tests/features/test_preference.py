@@ -50,6 +50,15 @@ def test_likelihoods_that_both_fall(features_of: FeaturesOf) -> None:
     assert row["preference_beta_implied"] == pytest.approx(0.1)
 
 
+def test_a_plain_accuracy_beside_margins_counts_pairs(features_of: FeaturesOf) -> None:
+    """Without margins it is that of a classifier, and an accuracy of tokens counts no pairs."""
+    accuracy = {"acc": [0.5] * 3 + [0.9] * 7}
+
+    assert features_of(accuracy | {"margin": [0.1] * 10}).values["preference_accuracy_last"] == 0.9
+    assert features_of(accuracy).values["preference_accuracy_last"] is None
+    assert features_of({"token_acc": [0.9] * 10, "margin": [0.1] * 10}).values["preference_accuracy_last"] is None
+
+
 def test_the_beta_that_held_out_pairs_imply(features_of: FeaturesOf) -> None:
     """On the same pairs the margin is beta times the change of the gap, also where chosen answers hardly move."""
     gap = [0.9, 1.2, 1.6, 2.0, 2.4]
