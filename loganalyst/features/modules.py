@@ -54,7 +54,9 @@ def compute(context: Context) -> Computed:
         "module_grad_ratio": levels[high] / levels[low] if levels[low] > 0 else None,
         "module_grad_first_ratio": float(np.median(first[high])) / began if began > 0 else None,
         "module_grad_highest": levels[high],
-        "module_without_grad": low if len(sizes[low]) >= MIN_POINTS and not any(sizes[low]) and levels[high] > 0 else None,
+        "module_without_grad": low
+        if len(sizes[low]) >= MIN_POINTS and not any(sizes[low]) and levels[high] > 0
+        else None,
         "module_grad_low": low,
         "module_grad_high": high,
     }
