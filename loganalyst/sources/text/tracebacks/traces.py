@@ -28,9 +28,9 @@ class Traceback:
     printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
     "file:line" of the outermost frame where the interpreter printed it.
 
-    depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this one
-    was handled; inner: printed as part of the previous one's message; quoted: the exception above is about this one;
-    remote: in Ray's form.
+    depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this
+    one was handled; inner: printed as part of the previous one's message; quoted: the exception above is about this
+    one; remote: in Ray's form.
     """
 
     head: int
