@@ -267,7 +267,7 @@ class _Table:
         numeric = {n: column for n, column in values.items() if _numeric(column, texts[n])}
         self.axes = Axes.choose({**numeric, **{n: texts[n] for n in stepcolumns.matching(texts, stepcolumns.TIMES)}})
         words = {normalised(n) for n, column in texts.items() if column.count() and n not in numeric}
-        counted = self.axes.time or (self.axes.step and normalised(self.axes.step) != "index")
+        counted = self.axes.time or self.axes.epoch or (self.axes.step and normalised(self.axes.step) != "index")
         if not counted and words - {*stepcolumns.PARTS, *stepcolumns.NAMES}:
             self.refused = (
                 "not a table of metrics: texts without step, epoch or time" if numeric else "no numeric column"

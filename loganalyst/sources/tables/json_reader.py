@@ -6,6 +6,7 @@ and Infinity are numbers. true, false and texts are not metrics.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +32,8 @@ from loganalyst.sources.tables.jsonvalues import values
 NAME = "json"
 
 _SUMMARIES = {"wandb-summary.json"}  # has a reader of its own
+_COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
+_LIST_KEY = re.compile(r'"([^"]{1,200})"\s*:\s*\[')  # `"step": [`
 _SCORES = {"log_history": 1.0, "history": 0.8, "array": 0.7}
 _MAX_HELD = 64 << 20  # bytes of a file of lines that is held while text between them is searched for
 _MAX_WHOLE = 256 << 20  # bytes of a file that must be read as a whole
@@ -40,14 +43,16 @@ _Split = tuple[Block, Lines]
 
 
 def sniff(path: Path, head: bytes) -> float:
-    """How sure it is that the file holds metrics: by its shape, and whether its rows have steps."""
+    """How sure it is that the file holds metrics: by its shape, and whether its rows or lists have steps."""
     opening = text(head)
     kind = None if path.name in _SUMMARIES or not opening.strip() else shape(path, opening)
+    if kind == "history" and stepcolumns.matching(_LIST_KEY.findall(opening), _COUNTERS):
+        return 0.95
     if kind != "lines":
         return _SCORES.get(kind or "", 0.0)
     rows = [row for line in opening.split("\n")[:20] if isinstance(row := parse_json(line), dict)]
     keys = {key: None for row in rows for key, _ in values(row)}
-    if stepcolumns.matching(keys, (*stepcolumns.STEPS, *stepcolumns.EPOCHS)):
+    if stepcolumns.matching(keys, _COUNTERS):
         return 0.95
     return 0.6 if len(keys) > 1 else 0.3
 

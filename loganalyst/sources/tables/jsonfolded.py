@@ -1,4 +1,6 @@
-"""JSON histories that are not lists by metric: rows by number, columns by index, or rows by part of the data."""
+"""JSON histories that are not lists by metric: rows by number, columns by index, rows by part of the data, or lists with
+columns that have values for some of the steps.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +38,7 @@ def unfolded(data: Mapping[str, Any]) -> Mapping[str, Any]:
         keys = dict.fromkeys(key for row in rows for key in row)
         lists = {key: [row.get(key) for row in rows] for key in keys}
         return lists if any(_RESULT.search(key) for key in lists) else data
-    return _by_index(data) or data
+    return _by_index(data) or _with_some_steps(data) or data
 
 
 def _by_number(data: Mapping[str, Any]) -> list[Row]:
@@ -82,6 +84,15 @@ def _by_index(data: Mapping[str, Any]) -> dict[str, list[Any]]:
         return {}
     alike = all(list(column) == index for column in columns.values())
     return {key: list(column.values()) for key, column in columns.items()} if alike else {}
+
+
+def _with_some_steps(data: Mapping[str, Any]) -> dict[str, Any]:
+    """{"step": [1, 2, 3], "loss": […], "dev_score": {"2": 0.5}} with the last column as a list of the same length."""
+    axis = next((key for key in matching(data, (*STEPS, *EPOCHS)) if isinstance(data[key], list)), None)
+    rows = {str(step): None for step in data[axis]} if axis else {}
+    some = {k: column for k, column in data.items() if isinstance(column, dict) and 0 < len(column) <= len(rows)}
+    columns = {key: column for key, column in some.items() if column.keys() <= rows.keys()}
+    return {**data, **{key: [*{**rows, **column}.values()] for key, column in columns.items()}} if columns else {}
 
 
 def _are_objects(rows: Any) -> bool:

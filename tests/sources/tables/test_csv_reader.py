@@ -222,6 +222,13 @@ def test_durations_are_metrics(tmp_path):
     assert curve(table(tmp_path, "step,time,loss\n1,0.25,0.5\n"), "time") == [(1, 0.25)]
 
 
+def test_durations_of_a_saved_frame_are_no_listing(tmp_path):
+    """pandas' own index counts the rows of a sweep whose epochs repeat; the durations are texts."""
+    text = ",Epoch,lr,Training Loss,Training Time\n0,1,0.1,6.5,0:00:37\n1,1,0.01,3.5,0:00:38\n2,2,0.1,4.0,0:00:38\n"
+
+    assert curve(table(tmp_path, text), "Training Loss") == [(0, 6.5), (1, 3.5), (2, 4.0)]
+
+
 def test_monitor_counts_timesteps(tmp_path):
     """Stable-Baselines3's monitor: the JSON comment is configuration, l sums to the step, t counts from the start."""
     text = '#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}\nr,l,t\n22.0,22,1.5\n10.0,10,2.0\n'

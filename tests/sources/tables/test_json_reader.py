@@ -247,6 +247,7 @@ def test_keras_history(tmp_path):
         ("app.jsonl", '{"msg": "x"}\n{"msg": "y"}\n', 0.3, 0.0),
         ("trainer_state.json", json_module.dumps(state()), 1.0, 0.0),
         ("history.json", '{"loss": [1, 2, 3]}', 0.8, 0.0),
+        ("x.json", '{"step": [1, 2, 3], "loss": [3, 2, 1]}', 0.95, 0.0),
         ("history.json", '{"loss": [' + "1.5, " * 20_000, 0.8, 0.0),
         ("history.json", '[{"loss": 1}]', 0.7, 0.0),
         ("wandb-summary.json", '{"_step": 1, "loss": 2}', 0.0, 0.0),

@@ -56,6 +56,19 @@ def test_rows_without_a_counter_are_counted(tmp_path: Path) -> None:
     assert found.filter(metric="test/loss").select("step", "value").rows() == [(0, 1.0)]
 
 
+def test_a_column_may_have_values_for_some_of_the_steps(tmp_path: Path) -> None:
+    """A file in a folder below the run that has only this one."""
+    data = {"step": [10, 20, 30], "loss": [2.0, 1.5, 1.2], "dev_score": {"10": 0.25, "30": 0.5}, "note": {"a": 1}}
+    (tmp_path / "run" / "results").mkdir(parents=True)
+    (tmp_path / "run" / "results" / "my_metrics.json").write_text(json.dumps(data))
+    found = pipeline.read_run(tmp_path / "run").points.sort("metric", "step")
+
+    assert found.select("metric", "step", "value").rows() == [
+        *[("dev_score", 10, 0.25), ("dev_score", 30, 0.5)],
+        *[("loss", 10, 2.0), ("loss", 20, 1.5), ("loss", 30, 1.2)],
+    ]
+
+
 def test_a_long_one_is_told_by_its_opening(tmp_path: Path) -> None:
     data = {f"epoch_{e}": {"loss": 1 / (e + 1), "note": "x" * 100} for e in range(2000)}
     found = points(tmp_path / "history.json", data)
