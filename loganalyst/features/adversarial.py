@@ -27,6 +27,7 @@ FEATURES = (
 SAMPLE_QUALITY_ROLES = ("sample_distance", "sample_modes", "val_score", "val_accuracy", "val_loss")
 MIN_POINTS = 30  # finite values for a spread or a correlation
 MIN_SAMPLES = 5  # evaluations of generated samples
+MIN_COUNTS = 3  # counts of modes, which have no noise
 
 
 def compute(context: Context) -> Computed:
@@ -61,7 +62,7 @@ def _samples(context: Context) -> Computed:
     out: Computed = {}
     for curve in context.with_role("sample_modes")[:1]:
         values = context.until_nonfinite(curve)
-        if np.isfinite(values).sum() >= MIN_SAMPLES:
+        if np.isfinite(values).sum() >= MIN_COUNTS:
             out["sample_modes_metric"] = curve.metric
             out["sample_modes_best"] = float(np.nanmax(values))
             out["sample_modes_last"] = (last_level(values), witness_at(curve))

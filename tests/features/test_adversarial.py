@@ -61,6 +61,14 @@ def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Conte
     assert adversarial.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
 
 
+def test_three_counts_of_modes_are_enough(features_of: FeaturesOf) -> None:
+    """A count has no noise; the spread of few samples has."""
+    losses = {"d_loss": [1.3] * 10, "g_loss": [0.7] * 10}
+    row = features_of({**losses, "modes_covered": [0.0, 1.0, 1.0], "sample_std": [0.1] * 3}).values
+    assert (row["sample_modes_last"], row["sample_spread_share"]) == (1.0, None)
+    assert features_of({**losses, "modes_covered": [0.0, 1.0]}).values["sample_modes_last"] is None
+
+
 def test_how_much_samples_differ(features_of: FeaturesOf) -> None:
     """The modes at the end and at best, and the spread as a share of its largest; what follows NaN does not count."""
     losses = {"d_loss": [1.3] * 40 + [NAN] * 10, "g_loss": [0.8] * 40 + [NAN] * 10}
