@@ -123,7 +123,7 @@ def test_rules_of_ones_own_stand_beside_ours_in_a_diagnosis(tmp_path: Path) -> N
     found = pipeline.diagnose(run_)
 
     for d, says in ((named, " symptoms names 'platau'; did you mean 'plateau'?"), (found, " is not valid")):
-        assert "mine" in {*(c.id for c in d.causes), *(r.id for r in (*d.ruled_out, *d.unknown))}
+        assert "mine" in {*(c.id for c in d.causes), *(r.id for r in (*d.ruled_out, *d.not_supported, *d.unknown))}
         assert [f.partition("bad.yaml:")[2][3:] for f in d.summary["faults"]] == [says]
 
 

@@ -70,7 +70,8 @@ def test_steps_of_checkpoints(tmp_path: Path, name: str, step: int | None) -> No
     [([1], "running"), ([20, 1], "running"), ([90, 60, 30], "running"), ([62, 61, 60], "unknown")],
 )
 def test_a_run_is_running_while_its_silence_is_usual(tmp_path: Path, minutes: list[int], status: str) -> None:
-    rows = [f"{NOW - timedelta(minutes=m):%Y-%m-%d %H:%M:%S} step {i} loss 0.5\n" for i, m in enumerate(minutes)]
+    now = datetime.now(UTC)
+    rows = [f"{now - timedelta(minutes=m):%Y-%m-%d %H:%M:%S} step {i} loss 0.5\n" for i, m in enumerate(minutes)]
     (tmp_path / "train.log").write_text("".join(rows))
 
     assert ingest(tmp_path).status == status

@@ -102,6 +102,8 @@ class Log:
     def broken(self, line: int, offset: int | None, extent: int, *, cut: bool = False) -> None:
         """Note a line that is not an object, or only the beginning of one (`cut`). Adjacent lines make one gap."""
         last = self.gaps[-1] if self.gaps else None
+        if last:
+            last.cut = False  # the file goes on behind it
         adjacent = last and offset is not None and last.offset is not None and last.offset + last.bytes + 1 == offset
         if last and adjacent and not cut:
             last.bytes, last.last = last.bytes + 1 + extent, line

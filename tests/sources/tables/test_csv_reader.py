@@ -223,7 +223,7 @@ def test_durations_are_metrics(tmp_path):
 
 
 def test_durations_of_a_saved_frame_are_no_listing(tmp_path):
-    """pandas' own index counts the rows of a sweep whose epochs repeat; the durations are texts."""
+    """Pandas' own index counts the rows of a sweep whose epochs repeat; the durations are texts."""
     text = ",Epoch,lr,Training Loss,Training Time\n0,1,0.1,6.5,0:00:37\n1,1,0.01,3.5,0:00:38\n2,2,0.1,4.0,0:00:38\n"
 
     assert curve(table(tmp_path, text), "Training Loss") == [(0, 6.5), (1, 3.5), (2, 4.0)]
