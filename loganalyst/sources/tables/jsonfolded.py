@@ -1,7 +1,7 @@
 """JSON histories that are not lists by metric.
 
-Forms: rows by number, columns by index, rows by part of the data, and lists with columns that have values for some of the
-steps.
+Forms: rows by number, columns by index, rows by part of the data, and lists with columns that have values for some of
+the steps.
 """
 
 import re

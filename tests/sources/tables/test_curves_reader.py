@@ -62,8 +62,8 @@ def test_other_values_are_a_gap(tmp_path):
 @pytest.mark.parametrize(
     ("opening", "sure"),
     [
-        ('{"loss": {"steps": [', 0.9),
-        ('{"loss": {"train": {"name": "a", "x": [', 0.9),
+        ('{"loss": {"steps": [', 0.97),
+        ('{"loss": {"train": {"name": "a", "x": [', 0.97),
         ('{"loss": [0.5, 0.4]}', 0.0),
         ('{"epoch_1": {"loss": 0.5}}', 0.0),
     ],
