@@ -1,10 +1,14 @@
-"""Features of numeric range: non-finite losses of any kind, the loss scale, skipped steps."""
+"""Features of numeric range: non-finite losses of any kind, large logits, the loss scale, skipped steps."""
+
+import re
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, event_features, first_level, ratio, witness_at
+from loganalyst.features.context import Computed, Context, event_features, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
+_Z_LOSS = re.compile(r"(?:^|[^a-z])z[-_ ]?loss")  # `z_loss`, `router/z-loss` is one of experts
+MIN_PENALTIES = 20  # values of a penalty
 MIN_NEVER_FINITE, MIN_EVALUATIONS = 3, 2  # values of a loss, and of a held-out loss
 
 LOSSES = (
@@ -29,6 +33,9 @@ FEATURES = (
     Feature("output_logit_first", "float", "", "first level of this logit", "output_logit"),
     Feature("output_logit_highest", "float", "", "highest finite value of this logit, up to its first infinite value", "output_logit"),
     Feature("output_logit_growth", "float", "ratio", "this value divided by the first level", "output_logit"),
+    Feature("z_loss_metric", "text", "", "penalty on the square of the log of the softmax's denominator", "regularisation_loss"),
+    Feature("z_loss_first", "float", "", "level of this penalty after the first tenth of the run", "regularisation_loss"),
+    Feature("z_loss_growth", "float", "ratio", "its level at the end divided by this level", "regularisation_loss"),
     Feature("output_logit_ends_infinite", "bool", "", "this logit ends as infinity or NaN after finite values", "output_logit"),
     Feature("never_finite_count", "int", "metrics", "losses that were logged at least three times, or evaluated at least twice, and never had a finite value", "loss_component"),
     Feature("never_finite_metric", "text", "", "the first of these losses", "loss_component"),
@@ -37,7 +44,7 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    out = _losses(context) | _logits(context)
+    out = _losses(context) | _logits(context) | _z_loss(context)
     if curves := context.with_role("loss_scale"):
         curve = curves[0]
         finite = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))  # Megatron-LM prints -1 for none
@@ -92,6 +99,20 @@ def _logits(context: Context) -> Computed:
         "output_logit_highest": (float(before[top]), witness_at(curve, top)),
         "output_logit_growth": ratio(float(before[top]), first),
         "output_logit_ends_infinite": not bool(np.isfinite(curve.values[-1])),
+    }
+
+
+def _z_loss(context: Context) -> Computed:
+    """The penalty on large logits, which falls early in a run: untrained logits have no fixed level."""
+    curve = next((c for c in context.with_role("regularisation_loss") if _Z_LOSS.search(c.metric.lower())), None)
+    x = curve.values[np.isfinite(curve.values)] if curve is not None else np.empty(0)
+    if curve is None or x.size < MIN_PENALTIES:
+        return {}
+    first, last = first_level(x[x.size // 10 :]), last_level(x)
+    return {
+        "z_loss_metric": curve.metric,
+        "z_loss_first": first,
+        "z_loss_growth": (ratio(last, first), witness_at(curve)),
     }
 
 

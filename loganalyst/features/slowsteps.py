@@ -1,4 +1,4 @@
-"""Steps that are slow at equal distances: garbage collection, checkpoints or other work that comes back."""
+"""Steps that are slow: at equal distances by checkpoints or other work that comes back, else by garbage collection and the like."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ NEEDS = "step_time"
 FEATURES = (
     Feature("slow_step_count", "int", "steps", "steps that take several times as long as usual (0 = none)", NEEDS),
     Feature("slow_step_interval", "float", "steps", "distance between these steps (NULL: they come at no equal distances)", NEEDS),
+    Feature("slow_step_irregular", "bool", "", "at least four of these steps come at no equal distances", NEEDS),
     Feature("slow_step_ratio", "float", "ratio", "median time of these steps divided by the usual time of a step", NEEDS),
     Feature("slow_step_lost_share", "float", "share", "share of all time that these steps take beyond the usual time", NEEDS),
     Feature("slow_step_setting", "text", "", "setting of an interval that equals this distance", NEEDS),
@@ -38,6 +39,7 @@ def compute(context: Context) -> Computed:
     return {
         "slow_step_count": (int(slow.size), witness_at(curve, int(slow[0]))),
         "slow_step_interval": interval,
+        "slow_step_irregular": interval is None,
         "slow_step_ratio": ratio(float(np.median(seconds[slow])), usual),
         "slow_step_lost_share": float((seconds[slow] - usual).sum() / np.nansum(seconds)),
         "slow_step_setting": _setting(context, interval),

@@ -27,7 +27,7 @@ def test_each_fiftieth_step_is_slow(features_of: FeaturesOf) -> None:
     assert (row["slow_step_count"], row["slow_step_interval"]) == (7, 50)
     assert row["slow_step_ratio"] == pytest.approx(30, rel=0.05)
     assert row["slow_step_lost_share"] == pytest.approx(203 / 603, rel=0.05)
-    assert row["slow_step_setting"] == "save_steps"
+    assert (row["slow_step_setting"], row["slow_step_irregular"]) == ("save_steps", False)
 
 
 def test_slow_steps_by_chance_have_no_interval(features_of: FeaturesOf) -> None:
@@ -35,6 +35,7 @@ def test_slow_steps_by_chance_have_no_interval(features_of: FeaturesOf) -> None:
     row = features_of({"step_time": seconds(slow)}).values
 
     assert (row["slow_step_count"], row["slow_step_interval"], row["slow_step_setting"]) == (6, None, None)
+    assert row["slow_step_irregular"] is True
 
 
 def test_steady_steps_have_none(features_of: FeaturesOf) -> None:

@@ -42,6 +42,7 @@ _EXTRA_WORDS = (
     *textblocks.WORDS,
     _EXAMPLE,
     printedarguments.CALL,
+    printedarguments.DOTS,
     printedarguments.ENVIRONMENT,
 )
 # `slurm-4711_3.out`, `train-4711.log`, `train.o4711`
@@ -181,7 +182,8 @@ class _Reading:
         self.clock.go_on(look.time, self.rows)
         self.rows += len(chunk)
         self.sessions.add(hits, self.catalogue, numbers.rows(), chunk, look)
-        printed = chunk.some(np.union1d(rows_with[printedarguments.CALL], rows_with[printedarguments.ENVIRONMENT]))
+        words = (printedarguments.CALL, printedarguments.DOTS, printedarguments.ENVIRONMENT)
+        printed = chunk.some(np.unique(np.concatenate([rows_with[word] for word in words])))
         new = self.lines.add(hits, text, self.sessions.at(hits.line), time)
         config = printedarguments.arguments(printed, self.name)
         left_out = pl.concat([self._unlisted_gaps(lost, chunk), self._shortened_gaps(chunk)])

@@ -1,4 +1,7 @@
-"""Arguments that a program printed at its start: `Namespace(...)` and the environment of a SLURM job."""
+"""Arguments that a program printed at its start: `Namespace(...)`, a list with dots, and the environment of a SLURM job.
+
+Source of the list: Megatron-LM, `megatron/training/arguments.py`; DeepSpeed prints its configuration alike.
+"""
 
 import polars as pl
 
@@ -6,15 +9,17 @@ from loganalyst.model import table
 from loganalyst.sources.config.pythoncode import keywords
 from loganalyst.sources.text.lines.prefixes import described
 
-CALL, ENVIRONMENT = "Namespace(", "SLURM_"
+CALL, DOTS, ENVIRONMENT = "Namespace(", " ....", "SLURM_"
 MAX_CALLS = 20  # of a batch
 MAX_CALL_CHARS = 20_000  # characters of a Namespace that are read
 # `SLURM_JOB_ID=77`, `export SLURM_NTASKS="8"`, `declare -x SLURM_NNODES="2"`
 _ENVIRONMENT = r"^(?:export |declare -x )?(SLURM_[A-Z_]+)=[\"']?([^\"'\n]*)"
+# `  num_layers ...................................... 32`; `async_io ....... [NO]` of a report is no argument
+_LISTED = r"(?:^|\s\s)([a-z]\w{0,63}) \.{4,64} ([^\s\[][^\n]{0,200}?)\s*$"
 
 
 def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
-    """The `config` rows of the lines `text` (String), each of which contains CALL or ENVIRONMENT."""
+    """The `config` rows of the lines `text` (String), each of which contains CALL, DOTS or ENVIRONMENT."""
     if not len(text):
         return table("config")
     keys, values = [], []
@@ -24,8 +29,9 @@ def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
             keys.append(key)
             values.append(value)
     slurm = text.filter(text.str.starts_with(ENVIRONMENT) | text.str.contains(f"x {ENVIRONMENT}", literal=True))
-    groups = slurm.str.extract_groups(_ENVIRONMENT).struct.unnest().drop_nulls().unique("1", maintain_order=True)
-    keys += groups["1"].to_list()
-    values += groups["2"].to_list()
+    for some, form in ((text.filter(text.str.contains(DOTS, literal=True)), _LISTED), (slurm, _ENVIRONMENT)):
+        groups = some.str.extract_groups(form).struct.unnest().drop_nulls().unique("1", maintain_order=True)
+        keys += groups["1"].to_list()
+        values += groups["2"].to_list()
     number = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False)
     return table("config", {"key": keys, "value": values, "number": number, "origin": origin})

@@ -16,5 +16,21 @@ def test_calls_and_variables_become_settings() -> None:
     ]
 
 
+def test_lists_with_dots_become_settings() -> None:
+    """Megatron-LM's and DeepSpeed's; a report on what is installed is no argument, nor is a sentence with dots."""
+    lines = [
+        "  fp8_amax_history_len ............................ 1",
+        "[2026-03-04 10:00:11,123] [INFO] [config.py:1003:print]   zero_optimization_stage ......... 2",
+        "  fp8_amax_history_len ............................ 4",
+        "async_io ............... [NO] ....... [OKAY]",
+        "Loading the data .... done",
+    ]
+
+    assert arguments(pl.Series(lines), "a.log").rows() == [
+        ("fp8_amax_history_len", "1", 1.0, "a.log"),
+        ("zero_optimization_stage", "2", 2.0, "a.log"),
+    ]
+
+
 def test_no_lines_give_no_settings() -> None:
     assert arguments(pl.Series([], dtype=pl.String), "a.log").height == 0
