@@ -1,4 +1,4 @@
-"""Arguments that a program printed at its start: `Namespace(...)`, a list with dots, and the environment of a SLURM job.
+"""Arguments that a program printed at its start: `Namespace(...)`, a list with dots, and the environment of a job.
 
 Source of the list: Megatron-LM, `megatron/training/arguments.py`; DeepSpeed prints its configuration alike.
 """
