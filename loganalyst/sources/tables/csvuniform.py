@@ -51,7 +51,7 @@ def _frame(
             null_values=absent,
             decimal_comma=sep == ";" and b"," in data,
         )
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, OSError):  # OSError: it begins like a compressed file, as `x^2` does
         return None
 
 

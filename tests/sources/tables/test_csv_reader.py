@@ -229,6 +229,13 @@ def test_durations_of_a_saved_frame_are_no_listing(tmp_path):
     assert curve(table(tmp_path, text), "Training Loss") == [(0, 6.5), (1, 3.5), (2, 4.0)]
 
 
+def test_rows_may_begin_like_a_compressed_file(tmp_path):
+    """`x^` are the first bytes of zlib too."""
+    text = "name,step,loss\n" + "".join(f"x^2,{i},{i / 2}\n" for i in range(3000))
+
+    assert curve(table(tmp_path, text), "loss")[:2] == [(0, 0.0), (1, 0.5)]
+
+
 def test_monitor_counts_timesteps(tmp_path):
     """Stable-Baselines3's monitor: the JSON comment is configuration, l sums to the step, t counts from the start."""
     text = '#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}\nr,l,t\n22.0,22,1.5\n10.0,10,2.0\n'

@@ -26,6 +26,8 @@ LEFT_OUT = b" [...cut...] "  # replaces the middle; long enough that a cut row i
 CUT_OUT_SHARE = 4
 # From this size on polars splits lines faster than Python
 POLARS_BYTES = 1 << 17
+# A text may begin like a compressed file, as `x^2` does, and polars would unpack it: zlib, gzip, zstd
+_PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x1f\x8b", b"(\xb5/\xfd")
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 # Terminal codes: `\x1b[31m` (colour), `\x1b]0;title\x07` (window title), `\x1b(B` (character set)
@@ -161,7 +163,7 @@ def head(data: bytes) -> str:
 
 def split(data: bytes, polars_from: int = POLARS_BYTES) -> pl.Series:
     """The texts between the LF of `data` (UTF-8)."""
-    if len(data) < polars_from or b"\r" in data:
+    if len(data) < polars_from or b"\r" in data or data.startswith(_PACKED):
         return pl.Series("", data.decode().split("\n"))
     text = pl.read_lines(io.BytesIO(data), name="").to_series()
     return text.extend(pl.Series([""])) if data.endswith(b"\n") else text
