@@ -6,7 +6,7 @@ from loganalyst.features.context import Computed, Context, median, witness_at
 from loganalyst.model import Feature
 
 FEATURES = (
-    Feature("val_loss_peak_ratio", "float", "ratio", "largest held-out loss divided by the median of the values around it (losses above 0 with ten values or more)", "val_loss"),
+    Feature("val_loss_peak_ratio", "float", "ratio", "largest held-out loss behind the first one divided by the median of the values around it (losses above 0 with ten values or more)", "val_loss"),
     Feature("val_loss_peak_metric", "text", "", "the held-out loss that has it", "val_loss"),
     Feature("val_loss_peak_step", "int", "step", "its step", "val_loss"),
 )  # fmt: skip
@@ -21,7 +21,7 @@ def compute(context: Context) -> Computed:
         x = curve.values[finite]
         if x.size < MIN_POINTS or x.min() <= 0:
             return {}
-        top = int(np.argmax(x))
+        top = 1 + int(np.argmax(x[1:]))  # a first value is high because little was learned
         around = np.concatenate([x[max(top - BESIDE, 0) : top], x[top + 1 : top + 1 + BESIDE]])
         witness = witness_at(curve, int(finite[top]))
         return {

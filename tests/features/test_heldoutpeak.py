@@ -22,6 +22,12 @@ def test_a_peak_is_compared_with_its_neighbours(features_of: FeaturesOf) -> None
     assert features_of({"val_loss": [*FLAT, 6.0]}).values["val_loss_peak_ratio"] == 3.0
 
 
+def test_the_first_value_is_no_peak(features_of: FeaturesOf) -> None:
+    row = features_of({"val_loss": [40.0, *FLAT[:10], 4.0, *FLAT[:8]]}).values
+
+    assert (row["val_loss_peak_ratio"], row["val_loss_peak_step"]) == (2.0, 11)
+
+
 @pytest.mark.parametrize("values", [FLAT[:9], [*FLAT, -1.0], [*FLAT, 0.0]])
 def test_a_ratio_needs_many_values_above_0(features_of: FeaturesOf, values: list[float]) -> None:
     """Without them nothing is known."""
