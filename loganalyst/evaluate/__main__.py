@@ -38,7 +38,7 @@ def main() -> None:
         runs = labelled(places, Store(asked.store or folder), asked.half)
     if asked.reference:
         return reference.write(asked.reference, runs, pipeline.catalogue())
-    return _report(runs, pl.concat(map(firstsight.read, tables)) if tables else None, asked)
+    return _report(runs, firstsight.read(tables) if tables else None, asked)
 
 
 def _parser() -> argparse.ArgumentParser:
