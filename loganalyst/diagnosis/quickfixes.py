@@ -10,9 +10,11 @@ __all__ = ["quick_fixes"]
 
 def quick_fixes(causes: Sequence[Cause], symptoms: Sequence[Symptom]) -> tuple[QuickFix, ...]:
     """The first fix of each cause, by impact times confidence. Fixes of causes that ended the run come first, and
-    those of causes that are only possible last.
+    those of causes that are only possible last, or not at all beside a likely cause that ended the run.
     """
-    found = [(cause, _quick_fix(cause, symptoms)) for cause in causes if cause.fix]
+    ended = any(cause.ended_run and cause.verdict == "likely" for cause in causes)
+    shown = [cause for cause in causes if cause.ended_run or cause.verdict == "likely" or not ended]
+    found = [(cause, _quick_fix(cause, symptoms)) for cause in shown if cause.fix]
     ranked = sorted(found, key=lambda pair: (*_rank(pair[0]), -pair[1].impact * pair[1].confidence, pair[1].cause))
     return tuple(fix for _, fix in ranked)
 

@@ -20,6 +20,10 @@ _PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|mode|path|point|spike|s
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 DURATION = "duration"  # format of a number of seconds: `2 d 16 h`
 MAX_PERCENT = 3.0  # shares above 300 % are shown as factors
+NEARLY_ALL, MOST_SHOWN = (
+    0.995,
+    0.9999,
+)  # a fall from the first on has two decimals; above the second: "more than 99.99 %"
 MIN_MOVED = 0.0005  # a smaller change would be shown as 0.0 %
 # Formats of a float that is a share of something, and what 0.4 and 7.6 are in them.
 # above: `40 % above`, `8.6 times`; below: `40 % below`; of: `40 % of`, `7.6 times`; fell: `fell by 40 %`
@@ -114,6 +118,16 @@ def show(value: FeatureValue, spec: str = "") -> str:
     return _plain(format(value, spec), all_digits=not spec.endswith("e"))
 
 
+def _nearly_all(share: float) -> str:
+    """A share that is nearly all, in per cent: it does not read as all.
+
+    >>> _nearly_all(0.9964), _nearly_all(0.999999)
+    ('99.64 %', 'more than 99.99 %')
+    """
+    shown = min(math.floor(share * 10_000 + 1e-6) / 10_000, MOST_SHOWN)
+    return f"{'more than ' if shown == MOST_SHOWN < share else ''}{100 * shown:.2f} %"
+
+
 def relative(share: float, form: str) -> str:
     """A share in one of the forms RELATIVE: in per cent up to 300 %, else as a factor.
 
@@ -124,11 +138,14 @@ def relative(share: float, form: str) -> str:
     ('40 % of', '147 times')
     >>> relative(0.045, "fell"), relative(-0.045, "fell"), relative(-2.7, "fell"), relative(-11053.4, "fell")
     ('fell by 4.5 %', 'rose by 4.5 %', 'rose by 270 %', 'rose to 11,054 times its first level')
+    >>> relative(0.99964, "fell"), relative(0.9999999, "fell"), relative(1.0, "fell")
+    ('fell by 99.96 %', 'fell by more than 99.99 %', 'fell by 100 %')
     >>> relative(0.0001, "fell")
     'did not change'
     """
     size = -share if form in ("below", "fell") else share
     percent = _plain(format(abs(share), ".0%" if abs(share) >= 0.1 else ".1%"), all_digits=True)
+    percent = _nearly_all(abs(share)) if size < 0 and NEARLY_ALL <= abs(share) < 1 else percent
     factor = _plain(format(share if form == "of" else 1 + size, ".3g"), all_digits=True)
     factor = f"{share if form == 'of' else 1 + size:,.0f}" if abs(share) >= 1000 else factor
     if form == "of":

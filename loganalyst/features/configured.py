@@ -57,8 +57,8 @@ _CLIPPED_REWARD = (
 _EMA = ("ema_decay", "ema.decay", "ema_rate", "ema.rate", "model_ema_decay", "ema.beta", "ema_beta", "decay_ema")
 _EMA_WARMUP = ("ema_warmup", "ema_warmup_steps", "use_ema_warmup", "model_ema_warmup", "ema_power", "ema_inv_gamma", "ema.power", "ema.inv_gamma")  # fmt: skip
 _BALANCED_BY_BIAS = ("moe_router_enable_expert_bias", "expert_bias", "router_bias_update_speed", "bias_update_speed", "bias_update_factor", "aux_loss_free")  # fmt: skip
-_TOKENIZER = ("tokenizer_name_or_path", "tokenizer_name", "tokenizer_path", "tokenizer_id", "tokenizer.name", "tokenizer.path", "tokenizer")  # fmt: skip
-_MODEL = ("model_name_or_path", "base_model_name_or_path", "pretrained_model_name_or_path", "base_model", "model_name", "model.name", "model.path", "model_id", "pretrained")  # fmt: skip
+_TOKENIZER = ("tokenizer_name_or_path", "tokenizer_name", "tokenizer_path", "tokenizer_id", "tokenizer.name", "tokenizer.path", "tokenizer", "loaded_tokenizer")  # fmt: skip
+_MODEL = ("model_name_or_path", "base_model_name_or_path", "pretrained_model_name_or_path", "base_model", "model_name", "model.name", "model.path", "model_id", "pretrained", "loaded_model")  # fmt: skip
 _OFF = ("", "false", "no", "none", "null", "0", "off")
 _WORD = re.compile(r"[a-z]+|[0-9]+")  # `gpt` and `2` of `gpt2`
 _AVERAGED = re.compile(r"(?:^|[/_.\-])ema(?=$|[/_.\-])[/_.\-]?", re.IGNORECASE)  # `val/loss_ema`, `ema_val_loss`

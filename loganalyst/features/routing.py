@@ -1,9 +1,10 @@
 """Features of a mixture of experts: is the work spread over all of them?"""
 
 import re
+from collections.abc import Callable, Sequence
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
-from loganalyst.model import Feature
+from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
 LOAD, ENTROPY, BALANCE = "expert_load", "router_entropy", "regularisation_loss"
@@ -12,7 +13,7 @@ FEATURES = (
     Feature("expert_top_share", "float", "share", "share of the total load that the busiest expert has at the end", LOAD),
     Feature("expert_top_metric", "text", "", "metric of the busiest expert", LOAD),
     Feature("expert_idle_count", "int", "experts", "experts with less than a tenth of an equal share at the end", LOAD),
-    Feature("expert_overload", "float", "ratio", "last level of the load of the busiest expert of the worst layer, as a multiple of the mean load less 1 (DeepSeek's MaxVio)", LOAD),
+    Feature("expert_overload", "float", "ratio", "last level of the load of the busiest expert of the worst layer, as a multiple of the mean load less 1 (DeepSeek's MaxVio); by a share of the load too, if the config says how many experts there are", LOAD),
     Feature("expert_overload_metric", "text", "", "metric of this overload", LOAD),
     Feature("balance_loss_metric", "text", "", "loss for the balance of experts that grew most", BALANCE),
     Feature("balance_loss_last", "float", "", "last level of this loss (1: even load, where it is not weighted)", BALANCE),
@@ -25,6 +26,9 @@ MIN_EXPERTS = 2
 NUMBER = re.compile(r"\d+")
 BALANCES = re.compile(r"load_?balanc|router_aux|moe[/_.]?aux|lb_loss", re.I)  # "load_balancing_loss", "moe/aux_loss"
 OVERLOAD = re.compile(r"max_?vio", re.I)  # "max_vio/mean", "moe/layer_3/maxvio"
+BUSIEST = re.compile(r"max(?:imum)?(?![a-z])|busiest", re.I)  # "moe/max_expert_load", "expert_load_max"
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "n_experts")
+_EVEN = 2  # a load within this factor of an equal share at first is a share of the load
 
 
 def compute(context: Context) -> Computed:
@@ -35,7 +39,7 @@ def compute(context: Context) -> Computed:
 def _load(context: Context) -> Computed:
     """The load of the experts of one layer: metrics whose names differ only in the last number."""
     groups: dict[str, dict[str, float]] = {}
-    for curve in (c for c in context.with_role(LOAD) if not OVERLOAD.search(c.metric)):
+    for curve in (c for c in context.with_role(LOAD) if not (OVERLOAD.search(c.metric) or BUSIEST.search(c.metric))):
         level = last_level(curve.values)
         if level is not None and level >= 0 and (hits := list(NUMBER.finditer(curve.metric))):
             last = hits[-1]
@@ -54,22 +58,34 @@ def _load(context: Context) -> Computed:
 
 
 def _overload(context: Context) -> Computed:
-    """The overload of the worst layer, by metrics named after DeepSeek's MaxVio."""
-    named = [c for c in context.with_role(LOAD, "other") if OVERLOAD.search(c.metric)]
-    known = [(level, c) for c in named if (level := last_level(c.values)) is not None]
-    if not known:
+    """The overload of the worst layer, by metrics named after DeepSeek's MaxVio, or by shares of the load."""
+    found = _most(context.with_role(LOAD, "other"), lambda curve: _over_mean(context, curve))
+    if found is None:
         return {}
-    level, curve = max(known, key=lambda pair: pair[0])
+    level, curve = found
     return {"expert_overload": (level, witness_at(curve)), "expert_overload_metric": curve.metric}
+
+
+def _over_mean(context: Context, curve: Curve) -> float | None:
+    """The load that a metric states at the end, as a multiple of the mean load less 1."""
+    level = last_level(curve.values)
+    if OVERLOAD.search(curve.metric):
+        return level
+    experts = context.number(*_EXPERTS) if curve.role.name == LOAD else None
+    first = first_level(curve.values)
+    if not experts or experts < MIN_EXPERTS or first is None or level is None or not 0 <= max(first, level) <= 1:
+        return None
+    is_share = BUSIEST.search(curve.metric) or 1 / _EVEN <= first * experts <= _EVEN
+    return level * experts - 1 if is_share else None
 
 
 def _balance(context: Context) -> Computed:
     """The loss for an even load that grew most."""
     named = [c for c in context.with_role(BALANCE, "loss_component", "other") if BALANCES.search(c.metric)]
-    known = [(growth, c) for c in named if (growth := ratio(last_level(c.values), first_level(c.values))) is not None]
-    if not known:
+    found = _most(named, _growth)
+    if found is None:
         return {}
-    growth, curve = max(known, key=lambda pair: pair[0])
+    growth, curve = found
     return {
         "balance_loss_metric": curve.metric,
         "balance_loss_last": (last_level(curve.values), witness_at(curve)),
@@ -78,13 +94,23 @@ def _balance(context: Context) -> Computed:
 
 
 def _entropy(context: Context) -> Computed:
-    shares = [(ratio(last_level(c.values), first_level(c.values)), c) for c in context.with_role(ENTROPY)]
-    known = [(share, c) for share, c in shares if share is not None]
-    if not known:
+    """The entropy that fell most."""
+    found = _most(context.with_role(ENTROPY), lambda curve: None if (share := _growth(curve)) is None else -share)
+    if found is None:
         return {}
-    share, curve = min(known, key=lambda pair: pair[0])
+    share, curve = -found[0], found[1]
     return {
         "router_entropy_metric": curve.metric,
         "router_entropy_last": (last_level(curve.values), witness_at(curve)),
         "router_entropy_share": share,
     }
+
+
+def _growth(curve: Curve) -> float | None:
+    return ratio(last_level(curve.values), first_level(curve.values))
+
+
+def _most(curves: Sequence[Curve], measure: Callable[[Curve], float | None]) -> tuple[float, Curve] | None:
+    """The curve with the greatest measure, and that measure; None where no curve has one."""
+    known = [(value, curve) for curve in curves if (value := measure(curve)) is not None]
+    return max(known, key=lambda pair: pair[0]) if known else None

@@ -9,6 +9,7 @@ from loganalyst.model import Feature
 FEATURES = (
     Feature("trainer", "text", "", "The library or script that trained the run (an id of `rules/trainers`); NULL where none is recognised", "points"),
     Feature("training_kind", "text", "", "The kind of training, such as pretraining, preference, reinforcement, adversarial or supervised", "points"),
+    Feature("training_boosts", "bool", "", "the kind of training is boosting; false where the kind is not known", "points"),
     Feature("training_kind_probability", "float", "share", "How probable that kind is, from 0 to 1", "points"),
     Feature("lr_peak_usual", "text", "", "The peak rate beside the range that is usual with the trainer, or for a sure kind of training: low, usual or high; NULL where no range is known", "learning_rate"),
     Feature("trainer_clip", "float", "norm", "The norm at which the trainer clips gradients where no setting says otherwise; NULL where it does not, or where that is not known", "points"),
@@ -22,6 +23,7 @@ def compute(context: Context) -> Computed:
     return {
         "trainer": trainer.id if trainer else None,
         "training_kind": kind.kind if kind else None,
+        "training_boosts": kind is not None and kind.kind == "boosting",
         "training_kind_probability": kind.probability if kind else None,
         "lr_peak_usual": _against_usual(context),
         "trainer_clip": trainer.clips if trainer else None,

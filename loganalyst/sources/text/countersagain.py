@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.openingwords import states_fault
 
 # Counters by name, with all numbers that follow: `step 0`, `"step": 20`, `Epoch [1][10/200]`, `iteration  10/   600`
 _COUNTER = (
     r"(?i)\b(?:global_?)?(?:epoch|step|iter|iters|iteration|batch|update|round|episode)\b[\"']?[\s:=#\[(|/]*"
     r"\d+(?:[\s\]\[/]+\d+)*"
 )
-_FAULT_WORDS = ("error", "exception", "killed", "failed", "abort")  # in lower case
 _NUMBER = re.compile(r"\d+")
 _MAX_CHARS = 2000  # characters of a line that are searched for counters
 
@@ -69,4 +69,4 @@ def _is_announced(chunk: Chunk, look: Look, row: int, claimed: NDArray[np.int64]
     if above < 0 or look.flags["busy"][above] or look.flags["prefixed"][above] or chunk.line[above] in claimed:
         return False
     text = str(chunk.some(np.array([above]))[0])
-    return text[:1].isalnum() and not any(word in text.lower() for word in _FAULT_WORDS)
+    return text[:1].isalnum() and not states_fault(text)

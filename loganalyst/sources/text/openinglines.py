@@ -10,10 +10,8 @@ import polars as pl
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.prefixes import described
+from loganalyst.sources.text.openingwords import opening_words, states_fault
 
-# a line with one of these is no banner
-_TRAINING_WORDS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")
-_FAULT_WORDS = ("error", "warning", "exception", "killed", "failed")  # in lower case
 # a failure begins: what ranks print behind it is no set-up
 _FAILS = re.compile(r'Traceback \(most recent call last\)|Fatal Python error|^\s+File "')
 OPENING_LINES = 60  # lines of a log that are searched for set-up lines
@@ -34,7 +32,7 @@ def is_banner(text: str, body: str) -> bool:
         len(body) >= _MIN_CHARS
         and len(text) < _MAX_CHARS
         and not body[:1].isspace()
-        and not any(word in body for word in _TRAINING_WORDS)
+        and not any(word in body for word in opening_words().training)
     )
 
 
@@ -48,11 +46,15 @@ def set_up(chunk: Chunk, look: Look) -> dict[int, str]:
     bodies = _bodies(texts)
     fails = next((row for row, body in enumerate(bodies) if _FAILS.search(body)), len(bodies))
     plain = [
-        is_banner(text, body) and not any(word in body.lower() for word in _FAULT_WORDS)
+        is_banner(text, body) and not states_fault(body) and not _warns(body)
         for text, body in zip(texts, bodies, strict=True)
     ]
     kept = [row for row in range(fails) if plain[row] and bodies.count(bodies[row]) == 1]
     return {int(chunk.line[row]): texts[row] for row in kept}
+
+
+def _warns(body: str) -> bool:
+    return any(word in body.lower() for word in opening_words().warnings)
 
 
 def opened_again(opening: Mapping[int, str], chunk: Chunk, look: Look) -> list[int]:

@@ -44,6 +44,7 @@ _EXTRA_WORDS = (
     printedarguments.CALL,
     printedarguments.DOTS,
     printedarguments.ENVIRONMENT,
+    *printedarguments.LOADED,
 )
 # `slurm-4711_3.out`, `train-4711.log`, `train.o4711`
 _MAX_SHOWN = 60  # characters of a line that a gap shows
@@ -182,7 +183,7 @@ class _Reading:
         self.clock.go_on(look.time, self.rows)
         self.rows += len(chunk)
         self.sessions.add(hits, self.catalogue, numbers.rows(), chunk, look)
-        words = (printedarguments.CALL, printedarguments.DOTS, printedarguments.ENVIRONMENT)
+        words = _EXTRA_WORDS[_EXTRA_WORDS.index(printedarguments.CALL) :]
         printed = chunk.some(np.unique(np.concatenate([rows_with[word] for word in words])))
         new = self.lines.add(hits, text, self.sessions.at(hits.line), time)
         config = printedarguments.arguments(printed, self.name)

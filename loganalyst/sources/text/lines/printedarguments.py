@@ -1,4 +1,5 @@
-"""Arguments that a program printed at its start: `Namespace(...)`, a list with dots, and the environment of a job.
+"""Arguments that a program printed at its start: `Namespace(...)`, a list with dots, the environment of a job, and the
+names of the tokenizer and model that it loads.
 
 Source of the list: Megatron-LM, `megatron/training/arguments.py`; DeepSpeed prints its configuration alike.
 """
@@ -10,19 +11,34 @@ from loganalyst.sources.config.pythoncode import keywords
 from loganalyst.sources.text.lines.prefixes import described
 
 CALL, DOTS, ENVIRONMENT = "Namespace(", " ....", "SLURM_"
+LOADED = ("okenizer", "oading model", "oaded model", "oading weights", "oaded weights", "oading checkpoint", "--model")
 MAX_CALLS = 20  # of a batch
 MAX_CALL_CHARS = 20_000  # characters of a Namespace that are read
 # `SLURM_JOB_ID=77`, `export SLURM_NTASKS="8"`, `declare -x SLURM_NNODES="2"`
 _ENVIRONMENT = r"^(?:export |declare -x )?(SLURM_[A-Z_]+)=[\"']?([^\"'\n]*)"
 # `  num_layers ...................................... 32`; `async_io ....... [NO]` of a report is no argument
 _LISTED = r"(?:^|\s\s)([a-z]\w{0,63}) \.{4,64} ([^\s\[][^\n]{0,200}?)\s*$"
+# `Loading tokenizer from gpt2`, `--tokenizer_name meta-llama/Llama-3.1-8B`
+_TOKENIZER = (
+    r"(?:[Ll]oad(?:ing|ed) (?:the )?(?:pretrained )?tokenizer(?: from|:)?|--tokenizer(?:_name_or_path|_name|_path|_id)?)"
+    r"[ =][\"']?([A-Za-z][A-Za-z0-9_./-]*)"
+)
+# `loading weights file model.safetensors from checkpoint Qwen/Qwen2.5-1.5B`, `--model_name_or_path Qwen/Qwen2.5-1.5B`
+_MODEL = (
+    r"(?:[Ll]oad(?:ing|ed) (?:the )?(?:pretrained |base )?(?:model|weights|checkpoint)[^\n]* from(?: checkpoint)?"
+    r"|--(?:base_)?model(?:_name_or_path|_name|_path|_id)?)"
+    r"[ =][\"']?([A-Za-z][A-Za-z0-9_./-]*)"
+)
+_NAMES = {"loaded_tokenizer": _TOKENIZER, "loaded_model": _MODEL}
+MAX_NAMING = 200  # lines of a batch that may name them
 
 
 def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
-    """The `config` rows of the lines `text` (String), each of which contains CALL, DOTS or ENVIRONMENT."""
+    """The `config` rows of the lines `text` (String), each of which contains CALL, DOTS, ENVIRONMENT or one of LOADED."""
     if not len(text):
         return table("config")
-    keys, values = [], []
+    keys: list[str] = []
+    values: list[str] = []
     text = described(text)["body"]
     for call in text.filter(text.str.contains(CALL, literal=True)).head(MAX_CALLS):
         for key, value in keywords(call[call.index(CALL) :][:MAX_CALL_CHARS]) or []:
@@ -33,5 +49,9 @@ def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
         groups = some.str.extract_groups(form).struct.unnest().drop_nulls().unique("1", maintain_order=True)
         keys += groups["1"].to_list()
         values += groups["2"].to_list()
+    for key, form in _NAMES.items():
+        named = text.head(MAX_NAMING).str.extract(form).drop_nulls().str.strip_chars_end(".")
+        keys += [key] * min(1, len(named))
+        values += named.head(1).to_list()
     number = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False)
     return table("config", {"key": keys, "value": values, "number": number, "origin": origin})
