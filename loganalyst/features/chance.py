@@ -8,6 +8,7 @@ from loganalyst.features.context import Computed, Context, first_level, last_lev
 from loganalyst.features.setup import configured_batch
 from loganalyst.features.validation import of_tokens, share
 from loganalyst.model import Feature
+from loganalyst.signals.standarderror import trend_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
@@ -176,11 +177,25 @@ def _score(context: Context, configured: list[int]) -> Computed:
     )
 
 
+def _rose(shares: NDArray[np.float64]) -> bool:
+    """Whether the shares rose steadily, and ended clearly above their median: few classes learned late.
+
+    >>> _rose(np.linspace(0.06, 0.095, 30)), _rose(np.full(30, 0.0667))
+    (True, False)
+    """
+    rising, last = trend_z(shares), last_level(shares)
+    above = 1 + feature_limit("chance_accuracy_share")
+    steady = rising is not None and rising > feature_limit("chance_accuracy_trend")
+    return steady and last is not None and last > above * float(np.median(shares))
+
+
 def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
-    """K if all `shares` lie near 1/K and most very near. For a configured K above 20 the limits are 1/K and
-    half of it.
+    """K if all `shares` lie near 1/K and most very near, and they do not rise. For a configured K above 20 the limits
+    are 1/K and half of it.
     """
     level = float(np.median(shares))
+    if _rose(shares):
+        return 0
     for k in (k for k in configured if k > max(SMALL_CLASS_COUNTS)):
         if abs(shares - 1 / k).max() < 1 / k and abs(level - 1 / k) < 0.5 / k:
             return k

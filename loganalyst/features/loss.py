@@ -1,5 +1,7 @@
 """Features of the training loss: events on any of its curves, and the shape of the longest one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -34,6 +36,7 @@ FEATURES = (
     Feature("train_loss_best_share", "float", "share", "position in the run at which the smoothed loss is lowest (0 = start, 1 = end)", ROLE),
     *event_features("train_loss_nonfinite", "run of NaN or infinite training losses", ROLE),
     Feature("train_loss_nonfinite_metric", "text", "", "training loss with the most NaN or infinite values", ROLE),
+    Feature("train_loss_nonfinite_when", "text", "", "when a training loss was first not finite: `at step 40`, or `after step 40` where that step has a finite value, too", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite (at least three values)", ROLE),
     Feature("train_loss_last_finite_step", "int", "step", "step of the last finite value before the first NaN", ROLE),
@@ -83,7 +86,7 @@ def compute(context: Context) -> Computed:
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
         out |= event(f"train_loss_{name}", len(curve.values) >= MIN_SHAPE_POINTS, context.findings_on(name, ROLE))
     out |= _nonfinite(worst) | _shape(context, curve) | _levels(curve)
-    return out
+    return out | _when(worst, curves)
 
 
 def _nonfinite(curve: Curve) -> Computed:
@@ -107,6 +110,21 @@ def _nonfinite(curve: Curve) -> Computed:
         out["train_loss_run_up_ratio"] = (run_up, witness_at(curve, onset - 1))
         out["train_loss_nonfinite_level_ratio"] = ratio(float(np.median(before[-10:])), first_level(before) or 0.0)
     return out
+
+
+def _when(curve: Curve, curves: Sequence[Curve]) -> Computed:
+    """When a loss was first not finite. A line such as `Loss is nan, stopping` has no step of its own: it gets that of
+    the last row, whose `loss` may be finite.
+    """
+    bad = np.flatnonzero(~np.isfinite(curve.values))
+    if not bad.size:
+        return {}
+    step, seen = int(curve.steps[bad[0]]), witness_at(curve, int(bad[0]))
+    same = [c for c in curves if c is not curve and c.metric.casefold() == curve.metric.casefold()]
+    finite = [c.steps[np.isfinite(c.values)] for c in same] + [curve.steps[: bad[0]]]
+    until = [int(f[f <= step].max()) for f in finite if (f <= step).any()]
+    when: Computed = {"train_loss_nonfinite_when": (f"{'after' if step in until else 'at'} step {step:,}", seen)}
+    return when | ({"train_loss_last_finite_step": max(until)} if until and bad[0] == 0 else {})
 
 
 def _shape(context: Context, curve: Curve) -> Computed:

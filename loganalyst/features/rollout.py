@@ -18,6 +18,8 @@ FEATURES = (
     Feature("clipped_completions_last", "float", "share", "last level of the share of generated answers that are cut off at the length limit", "clipped_completions"),
     Feature("entropy_coefficient_metric", "text", "", "name of the weight of the entropy in the objective", "exploration"),
     Feature("entropy_coefficient_last", "float", "", "last level of this weight", "exploration"),
+    Feature("entropy_coefficient_lowest", "float", "", "lowest logged value of this weight above 0", "exploration"),
+    Feature("entropy_coefficient_highest", "float", "", "highest logged value of this weight", "exploration"),
     Feature("entropy_coefficient_growth", "float", "ratio", "last level of this weight divided by its lowest value", "exploration"),
     Feature("exploration_last", "float", "share", "last level of the share of random actions", "exploration"),
     Feature("exploration_low_share", "float", "share", "share of the run after the share of random actions first fell below a twentieth of its first level", "exploration"),
@@ -62,6 +64,8 @@ def _coefficient(context: Context) -> Computed:
                 "entropy_coefficient_metric": curve.metric,
                 "entropy_coefficient_last": (last, witness_at(curve)),
                 "entropy_coefficient_growth": ratio(last, float(above.min())),
+                "entropy_coefficient_lowest": float(above.min()),
+                "entropy_coefficient_highest": (float(above.max()), witness_at(curve, int(np.nanargmax(curve.values)))),
             }
     return {}
 

@@ -143,6 +143,26 @@ def test_few_values_have_no_share_of_nan(
     assert (row["train_loss_nonfinite_share"], row["train_loss_last_finite_step"]) == (share, step)
 
 
+@pytest.mark.parametrize(
+    ("loss", "name", "said", "when", "step"),
+    [
+        ([3.0, 2.0], "Loss", [], None, None),
+        ([3.0, 2.0, NAN], "Loss", [], "at step 2", 1),
+        ([NAN, NAN], "Loss", [], "at step 0", None),
+        ([3.0], "Loss", [NAN], "after step 0", 0),  # `Loss is nan, stopping training` after the row of step 0
+        ([3.0], "train_loss", [NAN], "at step 0", None),  # another loss
+    ],
+)
+def test_when_a_loss_was_first_not_finite(
+    features_of: FeaturesOf, loss: list[float], name: str, said: list[float], when: str | None, step: int | None
+) -> None:
+    """A line without a step of its own has that of the row before it, whose loss may be finite."""
+    row = features_of({"loss": loss} | ({name: said} if said else {})).values
+
+    assert row["train_loss_nonfinite_when"] == when
+    assert row["train_loss_last_finite_step"] == step
+
+
 def test_the_first_value_relative_to_the_first_level(features_of: FeaturesOf) -> None:
     """The first level is a median of three, so a steep first epoch is not in it."""
     assert features_of({"loss": [NAN, 1.5, 1.0, 0.9, 0.9]}).values["train_loss_start_ratio"] == 1.5

@@ -33,6 +33,10 @@ def said(**numbers: int) -> str:
         (150, {"step": 150, "steps": 400, "epoch": 1, "epochs": 10}, 4000),
         (50, {"step": 50, "steps": 400, "epoch": 1, "epochs": 10}, None),  # of the epoch, or of all
         (4800, {"step": 4800, "steps": 5000, "epoch": 10, "epochs": 10}, 5000),
+        (150, {"step": 391, "steps": 391, "epoch": 150, "epochs": 150}, 150),  # the curves count epochs
+        (299, {"step": 391, "steps": 391, "epoch": 300, "epochs": 300}, 300),
+        (17, {"step": 22, "steps": 79, "epoch": 10, "epochs": 50}, None),  # the curves count neither
+        (40, {"step": 400, "steps": 400, "epoch": 7, "epochs": 8}, None),
         (None, {"step": 5, "steps": 400}, None),
     ],
 )

@@ -243,25 +243,30 @@ def _headline(d: Diagnosis) -> str:
     """`FAILED at step 24,650 of 50,000 after 3 h 12 min`, as far as these are known."""
     if d.status == "unreadable":
         return "UNREADABLE"
-    last, planned = d.summary.get("last_step"), d.features.values.get("run_planned_steps")
+    last, planned = _last_step(d), d.features.values.get("run_planned_steps")
     text = STATES[d.run.status]
     end = str(d.features.values.get("run_end")) if d.run.status == "unknown" else ""
+    without = last is None and d.run.status == "unknown"
     if last is not None:
         of = int(planned) if isinstance(planned, (int, float)) and planned >= last else None
         text = ENDS.get(end, text)
         text += _where(d, last) + (f" of {step(of)}" if of else _epochs(d, end))
-    elif d.run.status == "finished":
-        text += "; no step was logged"
-    elif d.run.status != "unknown":
-        text += " before a step was logged"
-    else:
+    elif without:
         text = "NO STEP LOGGED"
     seconds = d.summary.get("duration_s")
-    joined_by = " and" if " after " in text else " after"  # "after 30 logged rows and 4 min"
+    joined_by = " in" if without else " and" if " after " in text else " after"  # "after 30 logged rows and 4 min"
     text += f"{joined_by} {duration(seconds)}" if seconds and seconds >= 1 else ""
+    text += "; no step was logged" if last is None and not without else ""
     text += ", nothing shows why" if end == "stopped_early_unexplained" and not d.causes else ""
     otherwise = d.features.values.get("run_status_otherwise")
     return text + (f" (though {clean(otherwise, 120)})" if otherwise else "")
+
+
+def _last_step(d: Diagnosis) -> int | None:
+    """The last step of the curves; without one, the last that a process printed."""
+    printed = (process.last_step for process in d.processes if process.last_step is not None)
+    last = d.summary.get("last_step")
+    return max(printed, default=None) if last is None else int(last)
 
 
 def _where(d: Diagnosis, last: int) -> str:
@@ -324,7 +329,7 @@ def _concerns_nan(cause: Cause, d: Diagnosis) -> bool:
 
 
 def _cause(cause: Cause, d: Diagnosis, *, lead: bool) -> CauseText:
-    place = _place(cause.file if cause.line is not None else None, cause.line, cause.rank, cause.node)
+    place = _place_of(cause, d)
     return CauseText(
         id=cause.id,
         title=_title(cause, d) if lead and cause.verdict == "likely" else clean(cause.issue, 120),
@@ -469,6 +474,18 @@ def _place(file: str | None, line: int | None, rank: int | None = None, node: st
     parts += [f"rank {rank}"] if rank is not None else []
     parts += [f"node {clean(node, 80)}"] if node else []
     return ", ".join(parts)
+
+
+def _place_of(cause: Cause, d: Diagnosis) -> str:
+    """`train.log:12, rank 3, node n07`. Where another rank than the first one printed the line: `train.log:12, rank 4;
+    rank 3 was first`.
+    """
+    file = cause.file if cause.line is not None else None
+    printers = d.run.lines.filter(file=cause.file, line=cause.line)["rank"].drop_nulls() if file else ()
+    if not len(printers) or cause.rank is None or cause.rank in printers:
+        return _place(file, cause.line, cause.rank, cause.node)
+    first = _place(None, None, cause.rank, cause.node)
+    return f"{_place(file, cause.line, int(printers[0]))}; {first} was first"
 
 
 def shown_curves(d: Diagnosis) -> list[Curve]:

@@ -32,7 +32,12 @@ def nan_began(d: Diagnosis) -> str:
     if operation:
         return f"{clean(operation, 80)} returned NaN"
     first = _first_nonfinite(d)
-    return f"NaN began in {clean(first[0], 80)} at step {step(first[1])}" if first else ""
+    if first is None:
+        return ""
+    own = next(c for c in d.curves if c.metric == first[0])
+    # a line without a step of its own has that of the row before it
+    when = "after" if np.isfinite(own.values[own.steps == first[1]]).any() else "at"
+    return f"NaN began in {clean(first[0], 80)} {when} step {step(first[1])}"
 
 
 def _first_nonfinite(d: Diagnosis) -> tuple[str, int] | None:

@@ -46,14 +46,14 @@ def setup(d: Diagnosis) -> Iterator[Row]:
 
 
 def training(d: Diagnosis) -> str:
-    """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`; `perhaps` below one
-    half. Empty if not known. A run without names has no witnesses.
+    """The kind of training in words: `probably supervised training (Keras, val_accuracy), 71 %`. Without a kind that is
+    likelier than not, only the trainer. Empty if not known. A run without names has no witnesses.
     """
     kind = d.training_kind
-    if kind is None:
+    if kind is None or not (kind.sure or kind.probability >= MIN_PROBABLE):
         return f"with {d.trainer}" if d.trainer else ""
     by = ", ".join(dict.fromkeys([*filter(None, [d.trainer]), *kind.witnesses]))
-    hedge = "" if kind.sure else "probably " if kind.probability >= MIN_PROBABLE else "perhaps "
+    hedge = "" if kind.sure else "probably "
     why = f" ({by})" if by else ""
     return f"{hedge}{kind.meaning}{why}, {percent(kind.probability)}"
 

@@ -41,7 +41,7 @@ def texts(value):
             "Not enough was logged to judge this run: 3 points of 1 metric",
         ),
         ("unreadable", "unsure", "UNREADABLE", "Nothing could be read here"),
-        ("crashed", "bad", "FAILED before a step was logged", "GPU memory exhausted"),
+        ("crashed", "bad", "FAILED; no step was logged", "GPU memory exhausted"),
     ],
 )
 def test_headline_and_verdict(request, state, tone, headline, verdict):
@@ -295,7 +295,7 @@ def test_the_headline_names_a_step_only_where_there_is_one(healthy, crashed, too
     assert document(quick).headline.startswith("FINISHED; no step was logged")
     assert document(replace(too_little, features=late)).headline == "LAST SEEN at step 3 of the logged part"
     assert document(replace(crashed, summary={**crashed.summary, "duration_s": 0.4})).headline == (
-        "FAILED before a step was logged"
+        "FAILED; no step was logged"
     )
 
 

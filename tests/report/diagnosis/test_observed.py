@@ -63,7 +63,7 @@ def test_a_symptom_stands_next_to_what_was_expected(tmp_path: Path) -> None:
     rows = observed(write(tmp_path, {"loss": 4000, "grad_norm": 4000}))
 
     assert [(r.label, r.text) for r in rows][:1] == [
-        ("loss is NaN or infinite from step 4,000", "every value of loss is a finite number")
+        ("loss is NaN or infinite at step 4,000", "every value of loss is a finite number")
     ]
 
 
