@@ -58,6 +58,7 @@ FEW = {
     "balance-loss-grew": "seen directly in the loss for the balance",
     "expert-overloaded": "seen directly in the load of the experts",
     "begins-at-multiple-of-guessing": "the number of accumulated batches says it",
+    "begins-at-sum-of-batches": "the number of accumulated batches says it",
     "loss-jumped-after-first-update": "seen directly in the first losses",
     "hardly-succeeds": "a reward of single successes says nothing about its reason",
     "low-success": "a rate of successes says nothing about its reason",
