@@ -110,7 +110,8 @@ def _handled() -> pl.Expr:
     failed = (pl.col("part") == "confirm").any().over("session")
     by_child = pl.col("printer") == "child"
     handled = own & often | (own | by_child | by_library | one_line) & ended_later
-    return (handled & ~failed).fill_null(value=False)
+    told = pl.col("captures").str.json_path_match("$.handled") == "true"
+    return (handled & ~failed | told).fill_null(value=False)
 
 
 def _apart() -> pl.Expr:

@@ -16,6 +16,7 @@ from loganalyst.thresholds import blame_limit
 Fault = tuple[int, str | None, str]  # line, label, pattern
 # in captures, see `Traceback.printer`
 _PRINTER = re.compile(r'"printer":"(\w+)"')  # `"printer":"logger"`
+_WAS_HANDLED = '"handled":true'  # in captures of an exception behind which the program says what it did instead
 _OF_TRACEBACK = '"exception":'  # in captures of a traceback's exception
 _NAT = np.iinfo(np.int64).min  # NaT as an integer
 _STATUS_OF_STOP: dict[str, RunStatus] = {
@@ -122,6 +123,8 @@ class Session:
             self._count(fault[0], fault[2], by_logger=printer == "logger")
         elif printer == "interpreter":
             part = "uncaught"
+        if _WAS_HANDLED in captures:
+            return
         if part in ("caught", "uncaught"):
             self.last_own = max(self.last_own, fault[0])
             self.own = sorted({*self.own, printer or "line"})

@@ -18,7 +18,7 @@ _FIRST_WORD = r"^[^a-z]*([a-z_]{2,})"  # of a message in lower case: `video` of 
 
 
 def found(tail: pl.DataFrame, start: Session, file: str, session: int) -> pl.DataFrame:
-    """One row of `lines` (pattern `went-on`, part `work`) if the `tail` of a log (`ending.last_lines`) shows work, and no
+    """One row of `lines` (pattern `went-on`, part `work`) if the `tail` of a log (`ending.last_lines`) has work and no
     error, behind the exceptions that this `start` of the program printed; else none. Results behind a training may be
     what it had reached when it failed.
     """

@@ -155,7 +155,7 @@ class Catalogue:
         """The hits with the exceptions of tracebacks: those that no pattern claims are added, the others get what the
         traceback says.
         """
-        block = _encoded(ends)
+        block = _encoded(ends.with_columns(handled=pl.Series(_was_handled(chunk, ends)).replace(old=False, new=None)))
         rows, plain = ends["row"].to_numpy(), self.place[having("any_exception")[0]]
         alone = np.setdiff1d(rows, hits.row)
         more = self._hits(chunk, alone, np.full(len(alone), plain), np.full(len(alone), "{}", object))
@@ -173,7 +173,7 @@ class Catalogue:
         ]
         chain[at] = ends["chain"].to_numpy()
         idle = ends["harmless"].to_numpy() & (self.generic[pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))
-        part[at[idle | ends["ignored"].to_numpy() | _was_handled(chunk, ends)]] = _ADVICE
+        part[at[idle | ends["ignored"].to_numpy()]] = _ADVICE
         return replace(both, pattern=pattern, captures=captures, chain=chain, part=part)
 
 
@@ -191,7 +191,7 @@ def _encoded(ends: pl.DataFrame) -> list[str]:
     and node where the log says that another process raised it.
     """
     captures = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
-    names = ("rank", "node", "printer", "outer", "tried_again")
+    names = ("rank", "node", "printer", "outer", "tried_again", "handled")
     for i, values in enumerate(zip(*(ends[name] for name in names), strict=True)):
         known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         if known:
