@@ -57,12 +57,16 @@ TRAITS: Mapping[str, str] = {
     "step_printed": "the last step that the log prints; captures `step`",
     "message_advice": "captures `advice`: what the message of an error above advises",
     "cut_line": "the last line of the log has no end",
+    "went_on": "ordinary work behind an exception that the program printed itself",
     "trainer_line": "a trainer of `rules/trainers` prints it; captures `witness`, the text that shows it",
 }
 GUESSED = "wording-"  # the ids of families of messages (`rules/wording.yaml`) begin so
 SIGNALS = ("SIGABRT", "SIGBUS", "SIGHUP", "SIGINT", "SIGKILL", "SIGSEGV", "SIGTERM")
 # Rows of `lines` that the reader of logs makes itself, without a pattern of the catalogue
-_MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",), "trainer_line": ("trainer-line",)}
+_MADE_BY_READER = {
+    "step_printed": ("last-step",), "cut_line": ("cut-line",), "trainer_line": ("trainer-line",),
+    "went_on": ("went-on",),
+}  # fmt: skip
 
 
 class Examples(Shape, frozen=True):

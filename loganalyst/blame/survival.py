@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from loganalyst.blame.linetraits import has_trait
 from loganalyst.model import Run
+from loganalyst.model.labels import CATCHABLE
 from loganalyst.thresholds import blame_limit
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # `E0131 12:00:01.123456`; glog writes no year
@@ -46,7 +47,7 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     )
     ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
     reported = (pl.col("line") <= _report_end()).fill_null(value=False)
-    alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on | reported
+    alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on & ~_other_program() | reported
     alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled() & ~_came_back()
     return lines.with_columns(
         alive=alive | led_to_stop | (pl.col("part") == "stop"),
@@ -61,11 +62,18 @@ def _uncaught() -> pl.Expr:
     Python ends after such an exception. What follows it was printed before, and waited in a buffer: more metrics than a
     buffer holds are of a later start. Behind an exception that metrics precede, no lines at all may be more.
     """
-    ended_later = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
+    shown = (pl.col("part") == "end") | has_trait("went_on")
+    ended_later = pl.col("line").filter(shown).max().over(_LOG) > pl.col("line")
     uncaught = (pl.col("printer") == "interpreter") & (pl.col("later") <= blame_limit("flushed"))
     uncaught &= pl.col("untrained") | (pl.col("behind") <= blame_limit("flushed"))
     stopped = (pl.col("part") == "stop").any().over("session")
     return (uncaught & ~stopped & ~ended_later.fill_null(value=False)).fill_null(value=False)
+
+
+def _other_program() -> pl.Expr:
+    """Whether an interpreter printed an exception, and the log's own records go on behind it: it ran another one."""
+    behind = pl.col("line").filter(has_trait("went_on")).max().over(_LOG) > pl.col("line")
+    return ((pl.col("printer") == "interpreter") & behind).fill_null(value=False)
 
 
 def _of_a_failing_device() -> pl.Expr:
@@ -89,16 +97,21 @@ def _handled() -> pl.Expr:
     later. A failed exit shows that it did not go on.
     """
     own = pl.col("printer").is_in(["logger", "handler"])
+    by_library = pl.col("printer") == "library"
+    one_line = (pl.col("part") == "root") & pl.col("block").is_null() & pl.col("label").is_in(CATCHABLE)
     often = own.sum().over(_COPIES) >= blame_limit("printed_again")
     # the last words of a log may be the same exception of several ranks
     more_behind = pl.col("behind").filter(own).min().over(_COPIES) > blame_limit("last_words")
     often &= pl.col("apart").any().over(_COPIES) | more_behind.fill_null(value=True)
     end = pl.col("line").filter(pl.col("part") == "end")
     ended_later = (end.max().over(_LOG) > pl.col("line")) | (end.min().over(_LOG) <= _report_end())
+    worked = pl.col("line").filter(has_trait("went_on")).max().over(_LOG) > pl.col("line")
+    ended_later = ended_later.fill_null(value=False) | worked.fill_null(value=False)
     failed = (pl.col("part") == "confirm").any().over("session")
     by_child = pl.col("printer") == "child"
-    handled = own & often | (own | by_child) & ended_later.fill_null(value=False)
-    return (handled & ~failed).fill_null(value=False)
+    handled = own & often | (own | by_child | by_library | one_line) & ended_later
+    told = pl.col("captures").str.json_path_match("$.handled") == "true"
+    return (handled & ~failed | told).fill_null(value=False)
 
 
 def _apart() -> pl.Expr:

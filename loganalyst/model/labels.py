@@ -20,3 +20,8 @@ LABELS = frozenset(LOG_LABELS) | frozenset(
     train_val_mismatch catastrophic_forgetting adapter_config
     """.split()  # noqa: SIM905
 )
+# labels of what Python raises as an exception, so that a program can catch it and print one line
+CATCHABLE = (
+    *("cuda_oom", "code_exception", "import_error", "network", "filesystem", "bad_data", "shape_mismatch"),
+    *("config_error", "checkpoint_missing", "checkpoint_mismatch"),
+)

@@ -81,7 +81,7 @@ class Sessions:
 
         def copied(one: Mapping[str, Any]) -> dict[str, Any]:
             faults = {part: tuple(fault) for part, fault in one["faults"].items()}
-            own = {name: copy(one[name]) for name in ("seen", "caught", "last_caught", "apart")}
+            own = {name: copy(one[name]) for name in ("seen", "caught", "last_caught", "apart", "own")}
             return {**one, **own, "faults": faults}
 
         every = [Session(**copied(s)) for s in state["all"]]

@@ -24,7 +24,7 @@ from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.metrics import barsteps, lastprogress
 from loganalyst.sources.text.metrics import printedmetrics as logmetrics
 from loganalyst.sources.text.metrics.printedsteps import Steps
-from loganalyst.sources.text.patterns import closing, ending, userpatterns
+from loganalyst.sources.text.patterns import closing, ending, goingon, userpatterns
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits, Lines
 from loganalyst.sources.text.patterns.trainersseen import TrainersSeen
 from loganalyst.sources.text.programstarts import Sessions
@@ -225,9 +225,15 @@ class _Reading:
             return []
         tail = ending.last_lines(path, self.last_line)
         error = ending.words(tail, self.name, number, self.catalogue.known, self.also)
-        if error.height or not session.may_end_well():
+        if error.height:
             return [error]
-        end = closing.found(tail.filter(pl.col("line") >= session.first_line), self.name, number)
+        tail = tail.filter(pl.col("line") >= session.first_line)
+        if session.may_go_on() and (more := goingon.found(tail, session, self.name, number)).height:
+            session.go_on()
+            return [more]
+        if not session.may_end_well():
+            return []
+        end = closing.found(tail, self.name, number)
         if (end["part"] == "end").any():
             session.add_end(end["line"][0])
         return [end]

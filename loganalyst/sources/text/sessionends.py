@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.model import RunStatus
+from loganalyst.model.labels import CATCHABLE
 from loganalyst.patterntraits import having
 from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS
 from loganalyst.thresholds import blame_limit
@@ -15,6 +16,8 @@ from loganalyst.thresholds import blame_limit
 Fault = tuple[int, str | None, str]  # line, label, pattern
 # in captures, see `Traceback.printer`
 _PRINTER = re.compile(r'"printer":"(\w+)"')  # `"printer":"logger"`
+_WAS_HANDLED = '"handled":true'  # in captures of an exception behind which the program says what it did instead
+_OF_TRACEBACK = '"exception":'  # in captures of a traceback's exception
 _NAT = np.iinfo(np.int64).min  # NaT as an integer
 _STATUS_OF_STOP: dict[str, RunStatus] = {
     "slurm_timeout": "timeout",
@@ -37,7 +40,8 @@ class Session:
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
     exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
     program printed each exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the
-    program printed something else. head: the last line that opens a traceback. answered: the last line that names the
+    program printed something else. last_own: the last line of an exception that the program or the interpreter
+    printed. own: what printed them. head: the last line that opens a traceback. answered: the last line that names the
     exception of one. reported: the last line of a report on the end of the job, which precedes its output.
     reported_done: the report says that the job succeeded. ended_at: its last end mark. started, ended: its first and
     last time (µs).
@@ -53,6 +57,8 @@ class Session:
     last_caught: dict[str, int] = field(default_factory=dict)
     apart: list[str] = field(default_factory=list)
     head: int = 0
+    last_own: int = 0
+    own: list[str] = field(default_factory=list)
     answered: int = 0
     reported: int = 0
     reported_done: bool = False
@@ -111,12 +117,17 @@ class Session:
         """Record a fault, unless training survived it. `captures` are those of its line."""
         hit = _PRINTER.search(captures) if part == "root" else None
         printer = hit[1] if hit else None
-        if printer in ("logger", "handler", "child"):
+        if printer in ("logger", "handler", "child", "library") or is_one_line(part, fault[1], captures):
             part = "caught"
         if printer in ("logger", "handler"):
             self._count(fault[0], fault[2], by_logger=printer == "logger")
         elif printer == "interpreter":
             part = "uncaught"
+        if _WAS_HANDLED in captures:
+            return
+        if part in ("caught", "uncaught"):
+            self.last_own = max(self.last_own, fault[0])
+            self.own = sorted({*self.own, printer or "line"})
         if self.is_fatal_at(part, fault[0]):
             self.faults[part] = min(self.faults.get(part, fault), fault, key=itemgetter(0))
 
@@ -143,6 +154,14 @@ class Session:
         """
         return not self.ended_well and self.faults.keys() <= {"caught"}
 
+    def may_go_on(self) -> bool:
+        """Whether all its faults are exceptions that the program or an interpreter printed."""
+        return not self.ended_well and {*self.faults} <= {"caught", "uncaught"} and bool(self.faults)
+
+    def go_on(self) -> None:
+        """Record that ordinary work followed these exceptions."""
+        self.faults.clear()
+
     def add_progress(self, lines: NDArray[np.int64]) -> None:
         """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()
@@ -163,3 +182,8 @@ class Session:
         """Whether training did not survive a fault on this line."""
         after = len(self.progress) < 2 or line >= self.progress[0] or line <= self.reported
         return after or part in ("stop", "uncaught")
+
+
+def is_one_line(part: str, label: str | None, captures: str) -> bool:
+    """Whether a fault is an exception's one line without a traceback: a program printed it that had caught it."""
+    return part == "root" and label in CATCHABLE and _OF_TRACEBACK not in captures

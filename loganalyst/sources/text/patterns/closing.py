@@ -59,7 +59,7 @@ def found(tail: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
     known = words()
     tail = tail.with_columns(message=messages(tail["body"])).filter(pl.col("message").str.contains(_WORD))
     lines = tail.tail(known.lines)
-    if not lines.height or _complains(lines) or _has_begun(lines["message"], known):
+    if not lines.height or complains(lines) or _has_begun(lines["message"], known):
         return table("lines")
     row = next((hit for hit in _hits(tail, known) if hit.height), None)
     if row is None:
@@ -102,7 +102,7 @@ def messages(body: pl.Series) -> pl.Series:
     return bare.str.replace_all(_DECORATION, "").str.strip_chars().str.to_lowercase()
 
 
-def _complains(lines: pl.DataFrame) -> bool:
+def complains(lines: pl.DataFrame) -> bool:
     """Whether one of the lines reports an error."""
     said = ending.spoken(lines)
     return bool((said["error"] | said["complaint"]).any())

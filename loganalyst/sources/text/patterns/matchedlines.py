@@ -1,7 +1,7 @@
 """The lines of a log that a pattern or a traceback claims: found batch by batch, described many at once."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from loganalyst.sources.text.lines import heads, owners, pods, warninglines
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE, Grouping, Integers, Mask, Table
 from loganalyst.sources.text.patterns import catalogue as patterns
-from loganalyst.sources.text.patterns import unknownerrors
+from loganalyst.sources.text.patterns import handledfaults, unknownerrors
 from loganalyst.sources.text.patterns.catalogue import PARTS, Pattern
 
 MAX_LINE_CHARS = 2000  # characters of a line that are kept
@@ -26,6 +26,7 @@ MAX_WAITING_BYTES = 1 << 20  # bytes of them
 
 _START, _ADVICE, _SYMPTOM = (PARTS.index(part) for part in ("start", "advice", "symptom"))
 _FAULTS = [PARTS.index(part) for part in ("aside", "root", "stop", "peer", "cascade", "confirm")]
+_CATCHABLE = [PARTS.index(part) for part in ("aside", "root", "peer")]
 _FOLLOW_FROM_OTHERS = [PARTS.index("peer"), PARTS.index("cascade")]
 
 
@@ -110,9 +111,7 @@ class Catalogue:
     @cached_property
     def _of_warnings(self) -> Mask:
         """The patterns, by place, whose own examples are warnings: their lines stay faults."""
-        examples = pl.Series([line for pattern in self.known for line in pattern.match], dtype=pl.String)
-        owner = np.repeat(np.arange(len(self.known)), [len(pattern.match) for pattern in self.known])
-        return np.isin(np.arange(len(self.known)), owner[warninglines.warns(examples).to_numpy()])
+        return self._with_examples(warninglines.warns)
 
     def _without_warnings(self, chunk: Chunk, hits: Hits, body: pl.Series, ends: pl.DataFrame) -> Hits:
         """The hits with the part `advice` for those faults that a warning only mentions, and for the line of source
@@ -128,8 +127,26 @@ class Catalogue:
         if len(below):
             warned[below] |= warninglines.of_python(chunk.some(hits.row[faults[below]] - 1)).to_numpy()
         part = hits.part.copy()
-        part[faults[warned]] = _ADVICE
+        part[faults[warned | self._handled(chunk, hits[faults])]] = _ADVICE
         return replace(hits, part=part)
+
+    def _handled(self, chunk: Chunk, faults: Hits) -> Mask:
+        """Which faults outside tracebacks the program caught by its own words. The end of a process is none."""
+        asked = np.flatnonzero(np.isin(faults.part, _CATCHABLE) & ~self._of_handled[faults.pattern])
+        told = np.zeros(len(faults), bool)
+        told[asked] = handledfaults.told(chunk, faults.row[asked]) if len(asked) else False
+        return told
+
+    @cached_property
+    def _of_handled(self) -> Mask:
+        """The patterns, by place, whose own examples say so: their lines stay faults."""
+        return self._with_examples(handledfaults.says_handled)
+
+    def _with_examples(self, holds: Callable[[pl.Series], pl.Series]) -> Mask:
+        """The patterns, by place, of which any example holds."""
+        examples = pl.Series([line for pattern in self.known for line in pattern.match], dtype=pl.String)
+        owner = np.repeat(np.arange(len(self.known)), [len(pattern.match) for pattern in self.known])
+        return np.isin(np.arange(len(self.known)), owner[holds(examples).to_numpy()])
 
     def _hits(self, chunk: Chunk, row: Integers, pattern: Integers, captures: NDArray[np.object_]) -> Hits:
         return Hits(row, chunk.line[row], pattern, self.part[pattern], captures, np.full(len(row), NONE))
@@ -138,7 +155,7 @@ class Catalogue:
         """The hits with the exceptions of tracebacks: those that no pattern claims are added, the others get what the
         traceback says.
         """
-        block = _encoded(ends)
+        block = _encoded(ends.with_columns(handled=pl.Series(_was_handled(chunk, ends)).replace(old=False, new=None)))
         rows, plain = ends["row"].to_numpy(), self.place[having("any_exception")[0]]
         alone = np.setdiff1d(rows, hits.row)
         more = self._hits(chunk, alone, np.full(len(alone), plain), np.full(len(alone), "{}", object))
@@ -160,12 +177,21 @@ class Catalogue:
         return replace(both, pattern=pattern, captures=captures, chain=chain, part=part)
 
 
+def _was_handled(chunk: Chunk, ends: pl.DataFrame) -> Mask:
+    """Which exceptions a program printed itself, and then said on the next line what it did instead."""
+    asked = ends["printer"].is_in(["logger", "handler", "library"]).fill_null(value=False).to_numpy(writable=True)
+    row = ends["row"].to_numpy()[asked]
+    if len(row):
+        asked[asked] = handledfaults.told(chunk, row)
+    return asked
+
+
 def _encoded(ends: pl.DataFrame) -> list[str]:
     """What each traceback says, as captures; with its printer and outermost frame where they are known, and with rank
     and node where the log says that another process raised it.
     """
     captures = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
-    names = ("rank", "node", "printer", "outer", "tried_again")
+    names = ("rank", "node", "printer", "outer", "tried_again", "handled")
     for i, values in enumerate(zip(*(ends[name] for name in names), strict=True)):
         known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         if known:

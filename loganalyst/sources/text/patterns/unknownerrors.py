@@ -62,6 +62,7 @@ class _Speech(Shape, frozen=True):
     work: Texts
     complaint: Texts
     no_complaint: Texts
+    handled: Texts
 
 
 class _File(Shape, frozen=True):
@@ -83,8 +84,8 @@ def families() -> tuple[Family, ...]:
 @cache
 def speech(kind: str) -> str:
     """The regex of lines that state an error (`error`) or sound like one (`complaint`), of lines that look so and
-    report none (`no_error`, `no_complaint`), of the level of a log record (`level`), or of ordinary work (`work`).
-    Raises RuleError.
+    report none (`no_error`, `no_complaint`), of the level of a log record (`level`), of ordinary work (`work`), or
+    that say what the program does about an error (`handled`). Raises RuleError.
     """
     return "|".join(f"(?:{ascii_only(regex)})" for regex in getattr(ours("wording.yaml", _File).speech, kind))
 

@@ -10,6 +10,7 @@ from loganalyst.sources.text.tracebacks.traces import Traceback, printed
 _NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of the next exception
 _GROUP = "ExceptionGroup"
 _GROUP_MARGIN = 2  # width of a group's margin; its members have wider ones
+_MAX_QUOTE_LINES = 12  # lines from an exception to a traceback that its message quotes
 _LINES_BELOW = 8  # lines below an exception; another one further down does not follow from it
 
 
@@ -73,10 +74,23 @@ def _chained(some: list[Traceback], chains: int) -> int:
             one.cause = _enclosed_head(some, k)
         if before is not None and follows:
             before.tried_again = _tried_again(before, one)
-        if before is not None and one.quoted and one.row is not None and not (before.quoted and before.process is None):
-            before.harmless = True  # it only repeats what another process, or each fit, raised
+        if _in_warning(before, one):
+            one.ignored, one.printer = True, "warning"
+        elif before is not None and one.quoted and one.row is not None:
+            # it only repeats what another process, or each fit, raised
+            before.harmless = before.harmless or not (before.quoted and before.process is None)
         above[level] = before = one
     return chains
+
+
+def _in_warning(before: Traceback | None, one: Traceback) -> bool:
+    """Whether `one` is quoted, and not by the exception above: scikit-learn warns of fits that failed, and only if all
+    of them did, it raises an exception.
+    """
+    if not one.quoted or one.process is not None:
+        return False
+    raised = before is not None and before.row is not None and one.head - before.row <= _MAX_QUOTE_LINES
+    return not raised or (before is not None and before.printer == "warning")
 
 
 def _tried_again(before: Traceback, one: Traceback) -> bool:

@@ -64,7 +64,17 @@ _HARMLESS = (
 )
 _IGNORED = ("Exception ignored in", ", in __del__")
 # `2026-01-10 10:01:00,000 ERROR worker: failed to parse`, `[10:01:00] [WARNING] step skipped`, `ERROR:root:failed`
-_RECORD = re.compile(r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING|WARN|CRITICAL)\b[\]\s:|-]")
+_RECORD = re.compile(
+    r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING|WARN|CRITICAL)\b[\]\s:|-]|\[[EW] \d{4}-\d\d-\d\d "
+)
+# A warning of Python, whose text follows: `a.py:31: RuntimeWarning: the slow path is used:`
+_PYTHON_WARNING = re.compile(r"(?:[^\s:]|:\\){1,300}:\d+: [\w.]{0,60}Warning: ")
+# A record of that level: `WARNING:root:no apex`, `2026-01-10 10:01:00,000 WARNING tune: trial failed`
+_WARNING = re.compile(r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?WARN(?:ING)?\b[\]\s:|-]|\[W \d")
+# Each line of a record of glog has its level: `[rank0]:W0202 10:00:02.100000 811 a.py:7] Traceback`
+_GLOG_WARNING = re.compile(r"(?:\[\w+\]:? ?)?\[?W\d{3,4} \d\d:\d\d:")
+_TOPS = ("<module>", "_bootstrap", "_bootstrap_inner", "_run_module_as_main", "_run_code", "spawn_main")
+_INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/]")
 # `Process Uploader-2:`; the traceback of a process that the program started with `multiprocessing` follows
 _CHILD = re.compile(r"Process [\w.:-]{1,80}:$")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
@@ -280,6 +290,26 @@ def ignored(text: str) -> bool:
 def is_record(text: str) -> bool:
     """Whether a line is a log record of an error or a warning."""
     return _RECORD.match(text) is not None
+
+
+def is_warning(text: str) -> bool:
+    """Whether a line begins a warning of Python, or is a log record of a warning."""
+    return _PYTHON_WARNING.match(text) is not None or _WARNING.match(text) is not None
+
+
+def is_warning_record(text: str) -> bool:
+    """Whether a line is part of a warning whose lines all bear its level."""
+    return _GLOG_WARNING.match(text) is not None
+
+
+def begins_program(function: str) -> bool:
+    """Whether a program or one of its processes begins in such a frame."""
+    return function in _TOPS
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return _INSTALLED.search(path) is not None
 
 
 def is_child(before: str) -> bool:

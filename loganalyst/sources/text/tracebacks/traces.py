@@ -152,7 +152,7 @@ def _opened(printer: Printer, first: int, after: int, links: list[int], handling
         inner=quoted or _INNER in text, quoted=quoted, remote=task is not None,
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=tracelines.next_process(before), node=task[1] if task else None,
-        ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))),
+        ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))) or by == "warning",
         printer=by, outer=outer,
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
@@ -163,17 +163,37 @@ def _printed_by(before: str, head: str, lines: Lines) -> tuple[str | None, str |
 
     `logger`: it is part of a log record. `child`: a process that the program started ended by it. `interpreter`:
     nothing caught the exception, since the outermost frame is the top of the user's script. `handler`: the program
-    caught it, since the outermost frame is a function of the user's.
+    caught it, since the outermost frame is a function of the user's. `library`: a library caught it as it was imported,
+    since the outermost frame is the top of its module. `warning`: it is part of a warning.
     """
-    if tracelines.is_record(before) or tracelines.is_record(head):
-        return "logger", None
-    if tracelines.is_child(before):
-        return "child", None
     places = (lines.place(i) for i in range(1, min(lines.bare(), len(lines.text))))
     outermost = next((place for place in places if place), None)
+    if by := _told(before, head, outermost):
+        return by, None
     if outermost is None or tracelines.own_frame(outermost) is None or tracelines.remote(head):
         return None, None
     return ("interpreter", ":".join(outermost[:2])) if outermost[2] == "<module>" else ("handler", None)
+
+
+def _told(before: str, head: str, outermost: tuple[str, str, str] | None) -> str | None:
+    """What printed a traceback, by the line before it, by its head, and by the module at its top; None: not known."""
+    if _warns(before, head, outermost):
+        return "warning"
+    if outermost and outermost[2] == "<module>" and tracelines.is_installed(outermost[0]):
+        return "library"
+    if tracelines.is_record(before) or tracelines.is_record(head):
+        return "logger"
+    return "child" if tracelines.is_child(before) else None
+
+
+def _warns(before: str, head: str, outermost: tuple[str, str, str] | None) -> bool:
+    """Whether a traceback is the text of a warning: a warning is printed before it, and its outermost frame is not one
+    at which a program begins; or each of its lines is a record of that level.
+    """
+    if tracelines.is_warning_record(head):
+        return True
+    begins = outermost is None or tracelines.begins_program(outermost[2])
+    return not begins and tracelines.is_warning(before)
 
 
 def _completed(one: Printed) -> Printed:

@@ -44,6 +44,7 @@ def test_an_exception_of_any_name_right_below_the_frames() -> None:
 
 MAIN = '  File "/home/me/train.py", line 40, in <module>'
 STEP = '  File "/home/me/train.py", line 12, in step'
+IMPORT = '  File "/opt/env/lib/python3.11/site-packages/fast/__init__.py", line 4, in <module>'
 LIBRARY = '  File "/opt/env/lib/python3.11/multiprocessing/process.py", line 314, in _bootstrap'
 
 
@@ -54,7 +55,12 @@ LIBRARY = '  File "/opt/env/lib/python3.11/multiprocessing/process.py", line 314
         ("step 3 loss 0.2", STEP, "handler"),
         ("step 3 loss 0.2", LIBRARY, None),
         ("2026-01-10 10:01:00,000 ERROR worker: failed to parse", MAIN, "logger"),
-        ("[2026-01-10 10:01:00,000][env][WARNING] - step skipped", STEP, "logger"),
+        ("[2026-01-10 10:01:00,000][env][WARNING] - step skipped", STEP, "warning"),
+        ("[2026-01-10 10:01:00,000][env][WARNING] - step skipped", MAIN, "logger"),
+        ("/env/a.py:31: RuntimeWarning: the slow path is used:", STEP, "warning"),
+        ("[W 2026-01-10 10:01:00,000] Trial 4 failed with parameters: {'lr': 0.9}", STEP, "warning"),
+        ("WARNING:root:no fused kernel", IMPORT, "library"),
+        ("step 3 loss 0.2", IMPORT, "library"),
         ("ERROR:root:failed to parse", STEP, "logger"),
         ("2026-01-10 10:01:00,000 INFO worker: no ERRORS so far", MAIN, "interpreter"),
         ("Error executing job with overrides: []", STEP, "handler"),

@@ -1,0 +1,62 @@
+"""Whether a program that printed exceptions itself went on with its work, by the last lines of its log.
+
+It did what it had done before (`video 7 ok`, `video 8 ok`), or its results follow. Neither tells that all went well:
+only that the exceptions did not end it.
+"""
+
+import polars as pl
+
+from loganalyst.model import table
+from loganalyst.sources.text.patterns import closing, ending, results
+from loganalyst.sources.text.sessionends import Session
+from loganalyst.thresholds import blame_limit
+
+PATTERN = "went-on"
+# `2024-05-01 10:00:02,123 INFO tune.py: trial 3`
+_RECORD = r"\d\d:\d\d:\d\d.{0,40}\b(?:INFO|DEBUG)\b"
+_FIRST_WORD = r"^[^a-z]*([a-z_]{2,})"  # of a message in lower case: `video` of `[7] video 12 ok`
+
+
+def found(tail: pl.DataFrame, start: Session, file: str, session: int) -> pl.DataFrame:
+    """One row of `lines` (pattern `went-on`, part `work`) if the `tail` of a log (`ending.last_lines`) has work and no
+    error, behind the exceptions that this `start` of the program printed; else none. Results behind a training may be
+    what it had reached when it failed.
+    """
+    tail = tail.with_columns(message=closing.messages(tail["body"])).with_columns(
+        behind=pl.col("line") > start.last_own
+    )
+    later = tail.filter("behind")
+    if not later.height or closing.complains(later.tail(ending.MAX_LAST_LINES)):
+        return table("lines")
+    shown = _shown(tail, later, start)
+    if not shown.height:
+        return table("lines")
+    last = shown.tail(1)
+    return table("lines", {
+        "session": session, "file": file, "line": last["line"], "pattern": PATTERN, "part": "work", "captures": "{}",
+        "text": last["text"].str.head(closing.MAX_TEXT_CHARS),
+    })  # fmt: skip
+
+
+def _shown(tail: pl.DataFrame, later: pl.DataFrame, start: Session) -> pl.DataFrame:
+    """The lines behind the exceptions that show work; none if there are too few."""
+    if start.own == ["library"] and later.height >= blame_limit("same_work"):
+        return later  # it caught what it raised as it was imported
+    same = _same_work(tail)
+    if "interpreter" in start.own:  # a logger writes at once; other output waits in a buffer
+        records = same.filter(pl.col("text").str.contains(_RECORD))
+        return same if records.height >= blame_limit("same_work") else same[:0]
+    if same.height or start.trained:
+        return same
+    return later.filter(results.are_results(later["message"]))
+
+
+def _same_work(tail: pl.DataFrame) -> pl.DataFrame:
+    """The lines behind the fault that begin with the word of lines before it, if there are enough of them. Where the
+    fault is farther back than the tail, its lines may begin with any word.
+    """
+    words = tail.with_columns(word=pl.col("message").str.extract(_FIRST_WORD)).drop_nulls("word")
+    known = words.filter(~pl.col("behind"))["word"].unique()
+    later = words.filter("behind")
+    later = later.filter(pl.col("word").is_in(known.implode())) if known.len() else later
+    return later.filter(pl.len().over("word") >= blame_limit("same_work"))
