@@ -90,6 +90,7 @@ class PatternEntry(Shape, frozen=True):
     tests: Examples
     exclude: str | None = field(default=None, name="not")
     generic: bool = False
+    alone: bool = False  # behind its literals no letter follows in the line
     signal: Text | None = None
     cut_label: Text | None = None
     says: Texts = ()

@@ -33,6 +33,8 @@ def session_roots(run: Run, lines: pl.DataFrame) -> dict[int, dict[str, Any] | N
     `label` is `other` if the line has none. `rank` and `node` failed first; `teller` is the rank that printed the line.
     """
     numbers = pl.concat([run.sessions["session"], run.lines["session"]]).drop_nulls().unique().sort()
+    if lines.is_empty():  # a run without job logs, which some fifty queries would find out slowly
+        return dict.fromkeys(numbers)
     label = pl.coalesce("label", pl.lit("other"))
     found = roots(lines).with_columns(label=label, teller="rank", rank="first_rank", node="first_node")
     rows = {row["session"]: row for row in found.iter_rows(named=True)}

@@ -199,10 +199,10 @@ def _checked(
         refuse_name(file, (*at, "of"), found.of, known)
 
     def question(name: str, text: str) -> Ask | None:
-        return parsed(text, known, file.where(*at, name)) if text else None
+        return file.checked((*at, name), lambda where: parsed(text, known, where)) if text else None
 
     def words(name: str, text: str) -> Template:
-        return template(" ".join(text.split()), known, file.where(*at, name))
+        return file.checked((*at, name), lambda where: template(" ".join(text.split()), known, where))
 
     return Check(
         id=id_,

@@ -9,7 +9,7 @@ from typing import Annotated
 from loganalyst.diagnosis.attempts import Earlier, attempts_of, in_a_row
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import feature_table, put
-from loganalyst.diagnosis.rulesql import Ask, ask
+from loganalyst.diagnosis.rulesql import Ask, faults, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.model import Cause, Diagnosis, Feature, Restart, RestartVerdict
 from loganalyst.model.labels import LABELS
@@ -118,8 +118,15 @@ def _read(
         for name in (*entry.labels, *entry.not_labels):
             if name not in LABELS:
                 refuse_name(file, (i, "labels"), name, LABELS)
-    asks = {
-        entry.id: ask(entry.ask, declared, file.where(i, "ask")) if entry.ask else None for i, entry in enumerate(found)
-    }
-    reasons = {e.id: template(e.reason, declared, file.where(i, "reason")) for i, e in enumerate(found)}
+
+    def question(i: int, text: str) -> Ask:
+        return file.checked((i, "ask"), lambda where: parsed(text, declared, where))
+
+    def reason(i: int, text: str) -> Template:
+        return file.checked((i, "reason"), lambda where: template(text, declared, where))
+
+    asks = {entry.id: question(i, entry.ask) if entry.ask else None for i, entry in enumerate(found)}
+    for fault in faults(filter(None, asks.values()), declared).values():
+        raise fault
+    reasons = {entry.id: reason(i, entry.reason) for i, entry in enumerate(found)}
     return found, asks, reasons

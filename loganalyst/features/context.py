@@ -193,6 +193,8 @@ class Context:
     @cached_property
     def processes(self) -> tuple[ProcessState, ...]:
         """The processes of the last start (`loganalyst.blame.processstates`)."""
+        if self.lines.is_empty():
+            return ()
         session = judged_session(self.run)
         return process_states(self.run, self.lines, session, self.roots.get(session))
 

@@ -1,10 +1,10 @@
 """Loads YAML safely: plain data only, the line of every node kept, duplicate keys and aliases refused."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from msgspec import UNSET
@@ -14,6 +14,7 @@ from loganalyst.rulefiles.compiledfile import data_of
 from loganalyst.rulefiles.folders import MAX_FILE_BYTES, rules_dir, yaml_files
 
 Keys = tuple[str | int, ...]
+Checked = TypeVar("Checked")
 MAX_DEPTH = 40  # levels of nesting
 _TOO_DEEP = ("nested too deeply", f"at most {MAX_DEPTH} levels")
 _TEXT = "tag:yaml.org,2002:str"
@@ -39,6 +40,17 @@ class RuleFile:
         while keys and keys not in self.lines:
             keys = keys[:-1]
         return f"{self.path}:{self.lines.get(keys, 1)}"
+
+    def checked(self, at: Keys, check: Callable[[str], Checked]) -> Checked:
+        """What `check` makes of the node at `at`, given its place. Compiled data has a line only where it has a fault:
+        to look it up, the YAML must be parsed.
+        """
+        if self.known_lines is not None:
+            return check(self.where(*at))
+        try:
+            return check(str(self.path))
+        except RuleError:
+            return check(self.where(*at))
 
     def place(self, *keys: str | int) -> "Place":
         """The place of the node at `keys`."""

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
@@ -65,12 +65,19 @@ def opened_again(opening: Mapping[int, str], chunk: Chunk, look: Look) -> list[i
     same = np.flatnonzero(np.isin(look.hash, hashes) & (chunk.line > max(opening)))
     if len(same) < 2:
         return []
-    known = {body: place for place, body in enumerate(_bodies([*opening.values()]))}
-    places = [known.get(body, -1) for body in _bodies(chunk.some(same).to_list())]
-    lines = chunk.line[same].tolist()
-    pairs = zip(pairwise(places), pairwise(lines), strict=True)
-    follows = [0 <= place < after and below - line <= MAX_APART for (place, after), (line, below) in pairs]
-    return [line for line, goes_on, before in zip(lines, follows, [False, *follows], strict=False) if goes_on > before]
+    places = _places(chunk.some(same), _bodies([*opening.values()]))
+    lines = chunk.line[same]
+    follows = (places[:-1] >= 0) & (places[:-1] < places[1:]) & (np.diff(lines) <= MAX_APART)
+    begins = follows & ~np.concatenate([[False], follows[:-1]])
+    found: list[int] = lines[:-1][begins].tolist()
+    return found
+
+
+def _places(texts: pl.Series, bodies: Sequence[str]) -> NDArray[np.int64]:
+    """The last place of each text among the set-up lines of these bodies; -1: it is none of them."""
+    known = {body: place for place, body in enumerate(bodies)}
+    body = described(texts)["body"].str.replace_all("[1-9]", "0")
+    return body.replace_strict(known, default=-1, return_dtype=pl.Int64).to_numpy()
 
 
 def _bodies(texts: Sequence[str]) -> list[str]:

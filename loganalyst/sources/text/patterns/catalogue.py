@@ -46,6 +46,7 @@ class Pattern:
     match: tuple[str, ...]
     no_match: tuple[str, ...]
     place: Place
+    alone: bool = False  # behind its literals no letter follows in the line
 
     @property
     def where(self) -> str:
@@ -111,7 +112,7 @@ def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
     for i in range(_count_patterns(file)):
         try:
             pattern = _read_pattern(file, i)
-            for key in {"signal", "cut_label", "says"} & file.data["patterns"][i].keys():
+            for key in {"signal", "cut_label", "says", "alone"} & file.data["patterns"][i].keys():
                 raise RuleError(file.where("patterns", i, key), f"{key} is for built-in patterns only", "leave it out")
             for key in ("regex", "not"):
                 check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
@@ -140,7 +141,9 @@ def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: Also 
     Each pair occurs at least once. The texts in `also` are searched for as well; their numbers are -1, -2 and so on.
     """
     literals = list(_patterns_of(tuple(patterns)))
-    rows, numbers = find_literals(data, ends, [*literals, *also.each, *also.once], len(also.once))
+    rows, numbers = find_literals(
+        data, ends, [*literals, *also.each, *also.once], len(also.once), _alone(tuple(patterns))
+    )
     return rows, np.where(numbers < len(literals), numbers, len(literals) - 1 - numbers)
 
 
@@ -179,6 +182,13 @@ def _patterns_of(patterns: tuple[Pattern, ...]) -> dict[str, list[int]]:
     return positions
 
 
+@cache
+def _alone(patterns: tuple[Pattern, ...]) -> frozenset[str]:
+    """The literals that only patterns with `alone` have."""
+    found = {alone: {word for p in patterns if p.alone is alone for word in p.literals} for alone in (True, False)}
+    return frozenset(found[True] - found[False])
+
+
 def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
     """The rows (positions in `text`; each contains a literal) that the pattern's regexes accept."""
     lines = text.gather(rows)
@@ -215,7 +225,7 @@ def _read_pattern(file: RuleFile, i: int) -> Pattern:
     check_names(file, (*at, "says"), entry.says, TRAITS)
     return Pattern(
         entry.id, entry.label, cast("Part", entry.part), entry.literals, entry.regex, entry.exclude,
-        entry.generic, entry.tests.match, entry.tests.no_match, file.place(*at, "id"),
+        entry.generic, entry.tests.match, entry.tests.no_match, file.place(*at, "id"), entry.alone,
     )  # fmt: skip
 
 

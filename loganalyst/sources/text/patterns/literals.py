@@ -4,6 +4,7 @@ Hyperscan searches hundreds of texts fastest in steps of two bytes; it chooses t
 bytes. Then 10,000 texts cost a fifth more than 800. The rest of each text that it finds is compared here.
 """
 
+import re
 from array import array
 from collections.abc import Iterator
 from functools import cache
@@ -19,19 +20,24 @@ _IGNORED_IN = {
     "nan": "number of nan iterations",
     "number of skipped iterations:": "number of skipped iterations:   0 ",
 }
+# Behind a literal of `alone` no letter follows in its line, as in `step 48`
+_NO_LETTER_FOLLOWS = r"[^A-Za-z_\n]*$"
 _LAST_WORD_CHARS = 3  # letters of a literal's last word that are searched for
 
 Rows = NDArray[np.int64]
 Clue = tuple[bytes, bytes, int]
 
 
-def find_literals(data: bytes, ends: Rows, literals: list[str], once: int = 0) -> tuple[Rows, Rows]:
+def find_literals(
+    data: bytes, ends: Rows, literals: list[str], once: int = 0, alone: frozenset[str] = frozenset()
+) -> tuple[Rows, Rows]:
     """The occurrences of `literals` in `data` (UTF-8): line and literal (positions, int64), each pair at least once, in
     no order. `ends` are the places of the LF that ends each line. Of the last `once` literals one occurrence is enough.
+    Those in `alone` count only where no letter follows in the line: most lines with metrics hold them.
     """
-    scanner = _scanner(tuple(literals), once)
+    scanner = _scanner(tuple(literals), once, alone)
     if scanner is None:
-        return _found_by_polars(data, literals)
+        return _found_by_polars(data, literals, alone)
     database, clues = scanner
     seen = array("q")
     append = seen.append
@@ -70,7 +76,7 @@ def _occurs_at(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
     return same
 
 
-def _found_by_polars(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
+def _found_by_polars(data: bytes, literals: list[str], alone: frozenset[str]) -> tuple[Rows, Rows]:
     """As `find_literals`, without hyperscan."""
     lines = pl.Series("text", [data.decode()]).str.split("\n").explode()
     hits = pl.DataFrame({"text": lines}).with_row_index("row").filter(pl.col("text").str.contains_any(literals))
@@ -79,13 +85,16 @@ def _found_by_polars(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
     for word, aside in _IGNORED_IN.items():
         often, passed = (pl.col("text").str.count_matches(text, literal=True) for text in (word, aside))
         hits = hits.filter((pl.col("word") != word) | (often > passed))
+    for word in alone:
+        stands_alone = pl.col("text").str.contains(re.escape(word) + _NO_LETTER_FOLLOWS)
+        hits = hits.filter((pl.col("word") != word) | stands_alone)
     numbers = pl.DataFrame({"word": literals}).with_row_index("number")  # two may have the same text
     hits = hits.join(numbers, on="word", maintain_order="left")
     return hits["row"].cast(pl.Int64).to_numpy(), hits["number"].cast(pl.Int64).to_numpy()
 
 
 @cache
-def _scanner(literals: tuple[str, ...], once: int) -> tuple[Any, list[Clue]] | None:
+def _scanner(literals: tuple[str, ...], once: int, alone: frozenset[str]) -> tuple[Any, list[Clue]] | None:
     """The hyperscan database of the heads of all literals, and the clue for each literal. None where hyperscan is not
     installed (polars does the work, slower). The last `once` literals are searched whole, and reported once.
     """
@@ -95,10 +104,11 @@ def _scanner(literals: tuple[str, ...], once: int) -> tuple[Any, list[Clue]] | N
         return None
     many = len(literals) - once
     heads = [*map(_head, literals[:many]), *literals[many:]]
-    flags = [0] * many + [hyperscan.HS_FLAG_SINGLEMATCH] * once
+    rests = [_NO_LETTER_FOLLOWS if head in alone else "" for head in heads]
+    flags = [hyperscan.HS_FLAG_MULTILINE] * many + [hyperscan.HS_FLAG_SINGLEMATCH] * once
     database = hyperscan.Database()
-    words = [head.encode() for head in heads]
-    database.compile(expressions=words, ids=list(range(len(words))), flags=flags, literal=True)
+    regexes = [_escaped(head) + rest.encode() for head, rest in zip(heads, rests, strict=True)]
+    database.compile(expressions=regexes, ids=list(range(len(regexes))), flags=flags)
     return database, [_clue(*both) for both in zip(literals, heads, strict=True)]
 
 
@@ -110,6 +120,11 @@ def _head(literal: str) -> str:
     """
     end = literal.rfind(" ", 0, -_LAST_WORD_CHARS) + 1 + _LAST_WORD_CHARS
     return literal[:end] if end >= 8 else literal
+
+
+def _escaped(text: str) -> bytes:
+    """A regex of exactly these bytes: hyperscan takes it for a literal."""
+    return b"".join(b"\\x%02x" % byte for byte in text.encode())
 
 
 def _clue(literal: str, head: str) -> Clue:
