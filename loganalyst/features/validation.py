@@ -171,7 +171,9 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_z": (since_z(curve.values, gap.best_index), best),
         "val_loss_drop_z": minus(whole_z(curve.values)),
         "val_loss_drop_relative": shape.total_relative_drop,
-        "val_loss_kept_share": ratio(last_level(finite), float(finite[0])) if finite.size and finite.min() > 0 else None,
+        "val_loss_kept_share": ratio(last_level(finite), float(finite[0]))
+        if finite.size and finite.min() > 0
+        else None,
         "val_loss_half_drop_relative": _half_drop(finite),
         "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
         "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),

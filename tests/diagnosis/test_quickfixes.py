@@ -63,3 +63,12 @@ def test_a_cause_that_is_only_possible_comes_last() -> None:
     sure = cause("stopped", "info", 0.96, ("nan",))
 
     assert [f.cause for f in quick_fixes([possible, sure], SYMPTOMS)] == ["stopped", "rate"]
+
+
+def test_a_guess_below_a_stated_ending_is_nothing_to_do_first() -> None:
+    """A cause that is only possible has a fix of its own only where none that is likely ended the run."""
+    ended = replace(cause("ended", "error", 0.9, ("nan",)), ended_run=True)
+    guess = replace(cause("guess", "critical", 0.28, ("spikes",)), verdict="possible")
+
+    assert [f.cause for f in quick_fixes([ended, guess], SYMPTOMS)] == ["ended"]
+    assert [f.cause for f in quick_fixes([cause("a", "error", 0.9, ("nan",)), guess], SYMPTOMS)] == ["a", "guess"]

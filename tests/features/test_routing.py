@@ -40,6 +40,25 @@ def test_the_overload_of_the_worst_layer(features_of: FeaturesOf) -> None:
     assert row["expert_count"] is None
 
 
+def test_the_overload_by_one_share_of_the_load(context_of: Callable[..., Context]) -> None:
+    """The busiest of eight ends with three quarters. In tokens, or without a number of experts, it is not known."""
+    shares, config = [0.13] * 3 + [0.75] * 7, {"num_experts": 8}
+    largest = routing.compute(context_of({"moe/max_expert_load": shares}, config))
+    single = routing.compute(context_of({"moe/expert_0_load": shares}, config))
+
+    assert all(row["expert_overload"][0] == pytest.approx(5.0) for row in (largest, single))
+    assert "expert_overload" not in routing.compute(context_of({"moe/max_expert_load": shares}))
+    assert "expert_overload" not in routing.compute(context_of({"moe/max_expert_load": [900.0] * 10}, config))
+    assert "expert_overload" not in routing.compute(context_of({"moe/expert_0_load": [0.9] * 10}, config))
+
+
+def test_largest_loads_of_two_layers_are_no_experts(context_of: Callable[..., Context]) -> None:
+    """The names differ in the number of the layer."""
+    layers = {f"moe/layer_{i}/max_expert_load": [0.2] * 10 for i in range(2)}
+
+    assert "expert_count" not in routing.compute(context_of(layers))
+
+
 def test_the_loss_for_the_balance_of_experts(features_of: FeaturesOf) -> None:
     """It grew to eight times its first level; another auxiliary loss is none for balance."""
     row = features_of(

@@ -23,7 +23,7 @@ _TOKENIZER = (
     r"(?:[Ll]oad(?:ing|ed) (?:the )?(?:pretrained )?tokenizer(?: from|:)?|--tokenizer(?:_name_or_path|_name|_path|_id)?)"
     r"[ =][\"']?([A-Za-z][A-Za-z0-9_./-]*)"
 )
-# `loading weights file model.safetensors from checkpoint Qwen/Qwen2.5-1.5B`, `--model_name_or_path Qwen/Qwen2.5-1.5B`
+# `loading weights file model.safetensors from checkpoint Qwen/Qwen2.5-1.5B`, `--model_name_or_path Qwen/Qwen3-8B`
 _MODEL = (
     r"(?:[Ll]oad(?:ing|ed) (?:the )?(?:pretrained |base )?(?:model|weights|checkpoint)[^\n]* from(?: checkpoint)?"
     r"|--(?:base_)?model(?:_name_or_path|_name|_path|_id)?)"
@@ -34,7 +34,7 @@ MAX_NAMING = 200  # lines of a batch that may name them
 
 
 def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
-    """The `config` rows of the lines `text` (String), each of which contains CALL, DOTS, ENVIRONMENT or one of LOADED."""
+    """The `config` rows of the lines `text` (String), each with CALL, DOTS, ENVIRONMENT or one of LOADED."""
     if not len(text):
         return table("config")
     keys: list[str] = []

@@ -32,5 +32,21 @@ def test_lists_with_dots_become_settings() -> None:
     ]
 
 
+def test_names_of_what_is_loaded_become_settings() -> None:
+    """By sentences or by a printed command; the first name counts. A sentence about a tokenizer names none."""
+    lines = [
+        "You're using a LlamaTokenizerFast tokenizer.",
+        "Loading tokenizer from gpt2",
+        "loading weights file model.safetensors from checkpoint Qwen/Qwen2.5-1.5B.",
+        "+ python train.py --model_name_or_path other/model --tokenizer_name other/tokenizer",
+    ]
+
+    assert arguments(pl.Series(lines), "a.log").rows() == [
+        ("loaded_tokenizer", "gpt2", None, "a.log"),
+        ("loaded_model", "Qwen/Qwen2.5-1.5B", None, "a.log"),
+    ]
+    assert arguments(pl.Series(lines[-1:]), "a.log")["value"].to_list() == ["other/tokenizer", "other/model"]
+
+
 def test_no_lines_give_no_settings() -> None:
     assert arguments(pl.Series([], dtype=pl.String), "a.log").height == 0
