@@ -178,15 +178,15 @@ def _score(context: Context, configured: list[int]) -> Computed:
 
 
 def _rose(shares: NDArray[np.float64]) -> bool:
-    """Whether the shares rose steadily, and ended clearly above their median: few classes learned late.
+    """Whether the shares rose steadily, and ended clearly above their first level.
 
     >>> _rose(np.linspace(0.06, 0.095, 30)), _rose(np.full(30, 0.0667))
     (True, False)
     """
-    rising, last = trend_z(shares), last_level(shares)
+    rising, first, last = trend_z(shares), first_level(shares), last_level(shares)
     above = 1 + feature_limit("chance_accuracy_share")
     steady = rising is not None and rising > feature_limit("chance_accuracy_trend")
-    return steady and last is not None and last > above * float(np.median(shares))
+    return steady and first is not None and last is not None and last > above * first
 
 
 def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:

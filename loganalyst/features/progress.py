@@ -63,7 +63,7 @@ def _plan(last: int, step: int | None, steps: int | None, epoch: int | None, epo
         return float(steps) if steps and near else None
     # curves may count from 0, and an epoch that has begun has no value yet
     if last in (epoch, epoch - 1) or last == epoch - 2 > 0:
-        counts_epochs = not steps or step is None or epoch > 1 and last < step - steps / MAX_LAG_DIVISOR
+        counts_epochs = not steps or step is None or (epoch > 1 and last < step - steps / MAX_LAG_DIVISOR)
         if counts_epochs:
             return float(epochs)
     if not steps or step is None:

@@ -19,7 +19,7 @@ FEATURES = (
     Feature("entropy_coefficient_metric", "text", "", "name of the weight of the entropy in the objective", "exploration"),
     Feature("entropy_coefficient_last", "float", "", "last level of this weight", "exploration"),
     Feature("entropy_coefficient_lowest", "float", "", "lowest logged value of this weight above 0", "exploration"),
-    Feature("entropy_coefficient_highest", "float", "", "highest logged value of this weight", "exploration"),
+    Feature("entropy_coefficient_highest", "float", "", "highest value of this weight from its lowest one on", "exploration"),
     Feature("entropy_coefficient_growth", "float", "ratio", "last level of this weight divided by its lowest value", "exploration"),
     Feature("exploration_last", "float", "share", "last level of the share of random actions", "exploration"),
     Feature("exploration_low_share", "float", "share", "share of the run after the share of random actions first fell below a twentieth of its first level", "exploration"),
@@ -57,15 +57,17 @@ def _coefficient(context: Context) -> Computed:
     """The weight of the entropy that soft actor-critic learns."""
     named = (c for c in context.with_role("exploration") if _ENTROPY_COEFFICIENT.search(c.metric))
     for curve in named:
-        above = curve.values[np.isfinite(curve.values) & (curve.values > 0)]
-        if above.size:
+        above = np.where(np.isfinite(curve.values) & (curve.values > 0), curve.values, np.nan)
+        if np.isfinite(above).any():
             last = last_level(curve.values)
+            low = int(np.nanargmin(above))
+            high = low + int(np.nanargmax(above[low:]))
             return {
                 "entropy_coefficient_metric": curve.metric,
                 "entropy_coefficient_last": (last, witness_at(curve)),
-                "entropy_coefficient_growth": ratio(last, float(above.min())),
-                "entropy_coefficient_lowest": float(above.min()),
-                "entropy_coefficient_highest": (float(above.max()), witness_at(curve, int(np.nanargmax(curve.values)))),
+                "entropy_coefficient_growth": ratio(last, float(above[low])),
+                "entropy_coefficient_lowest": (float(above[low]), witness_at(curve, low)),
+                "entropy_coefficient_highest": (float(above[high]), witness_at(curve, high)),
             }
     return {}
 

@@ -102,6 +102,8 @@ def role(name: str, *others: str) -> str:
         ("dev-clean-TER", "val_error_rate"),
         ("valid_best_wer", "other"),
         ("code_ppl", "codebook_usage"),
+        ("Time usage", "other"),
+        ("disk_usage", "other"),
         ("l_pix", "loss_component"),
         ("l_g_percep", "loss_component"),
         ("l_g_gan", "generator_loss"),

@@ -34,6 +34,16 @@ def test_an_accuracy_of_guessing(features_of: FeaturesOf) -> None:
     assert features_of({"val_acc": [0.5, 0.6, 0.7]}).values["val_score_chance_classes"] == 0
 
 
+def test_an_accuracy_that_rises_steadily_is_no_guessing(features_of: FeaturesOf) -> None:
+    """6 to 9.5 % lies around 1/15; noise around 1/15 does not rise."""
+    late = np.r_[np.full(20, 0.067), np.linspace(0.07, 0.095, 10)]
+
+    assert features_of({"val_acc": late.tolist()}).values["val_score_chance_classes"] == 0
+    assert features_of({"val_acc": np.linspace(0.06, 0.09, 30).tolist()}).values["val_score_chance_classes"] == 0
+    noise = 1 / 15 + 0.004 * np.sin(np.arange(30) * 2.4)
+    assert features_of({"val_acc": noise.tolist()}).values["val_score_chance_classes"] == 15
+
+
 def test_many_classes_count_only_if_configured(features_of: FeaturesOf) -> None:
     """A loss of ln 50257 or an accuracy of 1/200 means nothing alone; with the config, both are guessing."""
     logged = {"loss": pinned(50_257), "val_acc": [0.005, 0.006, 0.004, 0.005]}

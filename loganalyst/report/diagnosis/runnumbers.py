@@ -9,8 +9,12 @@ from loganalyst.report.diagnosis.overview import checkpoints, coverage, pace
 
 
 def best(d: Diagnosis) -> tuple[str, ...]:
-    """The best value of each headline metric, validation metrics first. A single value is not called the best."""
+    """The best value of each headline metric, validation metrics first. A single value is not called the best.
+
+    A metric with the role, best value and step of one before it is the same under another name.
+    """
     held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
+    held_out_first = [*{(m["role"], m["best"], m["best_step"]): m for m in reversed(held_out_first)}.values()][::-1]
     return tuple(
         ("best " if m["points"] > 1 else "")
         + f"{clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}"

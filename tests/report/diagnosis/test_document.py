@@ -127,6 +127,27 @@ def test_a_cause_in_text_tells_its_line(crashed):
     assert cause.story.startswith("torch.OutOfMemoryError: CUDA out of memory.")
 
 
+def test_another_rank_may_print_the_line_than_the_first_one(crashed):
+    """The rank that printed a line stands beside it, the one that failed first after it."""
+    cause = replace(crashed.causes[0], rank=5, node=None)
+    lines = model.table("lines", {"file": [cause.file], "line": [cause.line], "rank": [3], "text": ["x"]})
+    found = replace(crashed, causes=(cause,), run=replace(crashed.run, lines=lines))
+
+    assert document(found).causes[0].place == "slurm-991.out:2013, rank 3; rank 5 was first"
+
+
+def test_a_step_that_only_the_ranks_printed_is_the_last_step(crashed):
+    """`rank 0 step 35` is no metric, but the job did not end before a step."""
+    ranks = tuple(
+        model.ProcessState(
+            f"rank {n}", n, None, "slurm-991.out", 1, 90, None, None, 30 + n, "failed", None, None, needed=True
+        )
+        for n in (0, 5)
+    )
+
+    assert document(replace(crashed, processes=ranks)).headline.startswith("FAILED at step 35")
+
+
 def test_curves_of_the_cause_come_with_the_usual_ones(failed):
     """Loss, gradient and rate are drawn in this order, on one axis with one onset."""
     series = document(failed, cells=24).series

@@ -28,6 +28,13 @@ def test_validation_metrics_come_first(healthy):
     )
 
 
+def test_the_same_metric_under_two_names_is_shown_once(healthy):
+    """A tracker and a log often hold the same values."""
+    twice = [*METRICS, {**METRICS[1], "metric": "Validation Loss"}]
+
+    assert best(replace(healthy, summary={"metrics": twice})) == ("best val 1 at step 80", "best loss 1 at step 80")
+
+
 def test_only_known_facts_have_a_row(healthy):
     """Duration and speed are left out where they are not known."""
     rows = [*facts(replace(healthy, summary={"metrics": METRICS[:1], "last_step": 1500}))]

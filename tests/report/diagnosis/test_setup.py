@@ -97,6 +97,7 @@ def test_shape_batch_and_data_come_from_the_settings():
         ),
         (None, TrainingKind("speech", "speech recognition", 0.9, ()), "probably speech recognition, 90 %"),
         ("Keras", None, "with Keras"),
+        ("Keras", TrainingKind("forecasting", "forecasting", 0.21, ("seq_len",)), "with Keras"),  # likelier another one
         (None, None, ""),
     ],
 )

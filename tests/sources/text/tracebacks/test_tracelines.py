@@ -15,6 +15,9 @@ from tests.sources.text.tracebacks.traceback_cases import rows
         ("/opt/conda/conda-bld/pytorch_1/work/torch/autograd/__init__.py", True),
         ("/proj/transformers-4.40.1/src/transformers/trainer.py", True),
         ("/proj/DeepSpeed/deepspeed/runtime/engine.py", True),
+        ("h5py/h5o.pyx", True),  # compiled code
+        ("pandas/_libs/hashtable_class_helper.pxi", True),
+        ("stringsource", True),
         ("/home/me/torch/train.py", False),
         ("/home/me/transformers/examples/train.py", False),
         ("/home/me/deepspeed/train.py", False),
