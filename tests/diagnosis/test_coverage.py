@@ -40,7 +40,7 @@ FEW = {
     "steps-skipped": "a loss scaler is the only reason to skip steps",
     "held-out-never-moved": "weights that do not move, or a metric that does not depend on them",
     "answers-cut-off": "seen directly in the answers",
-    "begins-above-guessing": "tokens that the model was not trained on are the matter, whatever changed them",
+    "begins-above-guessing": "tokens that the model was not trained on are the matter, or a sum over batches",
     "held-out-pairs-at-chance": "the pairs carry no preference; a policy and a reward model have a rule each",
     "chosen-displaced": "seen directly in the log-probabilities",
     "denoiser-worse-than-nothing": "the scale of weights or inputs is the matter",
