@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst.errors import RuleError
-from loganalyst.rulefiles.loading import load
+from loganalyst.rulefiles.loading import RuleFile, load
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -50,3 +50,20 @@ def test_missing_file(tmp_path: Path) -> None:
     """A file that cannot be read is one clear error."""
     with pytest.raises(RuleError, match="cannot be read"):
         load(tmp_path / "missing.yaml")
+
+
+def test_compiled_data_is_parsed_only_to_place_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "a: 1\nb: 2")
+    compiled = RuleFile(path, {"a": 1, "b": 2})
+    asked: list[str] = []
+
+    def refuse(where: str) -> int:
+        asked.append(where)
+        raise RuleError(where, "is wrong")
+
+    monkeypatch.setattr(RuleFile, "where", lambda *_: pytest.fail("parsed"))
+    assert compiled.checked(("b",), len) == len(str(path))
+    monkeypatch.undo()
+    with pytest.raises(RuleError, match=r"x\.yaml:2: is wrong"):
+        compiled.checked(("b",), refuse)
+    assert asked == [str(path), f"{path}:2"]

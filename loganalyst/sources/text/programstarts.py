@@ -99,8 +99,9 @@ class Sessions:
             "counted": self._counted, "continued": self._continued,
         }  # fmt: skip
         busy = chunk.line[look.flags["busy"]]
-        for line, kind, detail in self._events(chunk, look, hits, known):
-            before = int(np.searchsorted(busy, line))
+        events = self._events(chunk, look, hits, known)
+        befores = np.searchsorted(busy, [line for line, _, _ in events]).tolist()
+        for (line, kind, detail), before in zip(events, befores, strict=True):
             self.busy = int(busy[before - 1]) if before else self.busy
             handlers[kind](line, detail)
         self.busy = int(busy[-1]) if len(busy) else self.busy

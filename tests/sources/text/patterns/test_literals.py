@@ -50,6 +50,19 @@ def test_the_words_of_each_line_are_found_and_no_others(lines: list[str]) -> Non
 
 
 @pytest.mark.usefixtures("_engine")
+def test_a_literal_that_stands_alone_counts_where_no_letter_follows_in_the_line() -> None:
+    """Most lines with metrics hold `step `; a look at each of them would take as long as the whole scan."""
+    lines = ["step 48", "step 48 loss 0.5", "[iter 1000] ", "after 3 tries", "Iteration 12/50\r", "step 7 ✓", "step "]
+    data, words = "\n".join(lines).encode(), ["tep ", "ter ", "teration ", "loss"]
+    ends = np.cumsum([len(line.encode()) + 1 for line in lines]) - 1
+
+    rows, numbers = literals.find_literals(data, ends, words, alone=frozenset(words[:3]))
+
+    found = {(row, words[number]) for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)}
+    assert found == {(0, "tep "), (1, "loss"), (2, "ter "), (4, "teration "), (5, "tep "), (6, "tep ")}
+
+
+@pytest.mark.usefixtures("_engine")
 def test_only_the_counts_that_megatron_prints_on_every_line_are_ignored() -> None:
     """A look at each of them costs as much as all others together."""
     lines = [
