@@ -17,6 +17,9 @@ FEATURES = (
     Feature("class_score_low_name", "text", "", "this class: its number in the name of the metric, with the name that the settings give it", CLASS),
     Feature("class_score_high_name", "text", "", "the class with the highest score", CLASS),
     Feature("class_score_high", "float", "score", "last level of the class with the highest score", CLASS),
+    Feature("one_class_score", "float", "score", "last level of the score of one class, where no other class has one", CLASS),
+    Feature("one_class_metric", "text", "", "metric of this class", CLASS),
+    Feature("accuracy_over_class", "float", "score", "held-out accuracy minus one_class_score", CLASS),
     Feature("macro_score_last", "float", "score", "last level of a held-out score that weights all classes equally (macro F1, balanced accuracy, recall)", "val_score"),
     Feature("macro_score_metric", "text", "", "name of this score", "val_score"),
     Feature("accuracy_over_macro", "float", "score", "held-out accuracy minus macro_score_last (large where a few classes make up most of the data)", "val_score"),
@@ -53,7 +56,7 @@ def _classes(context: Context) -> Computed:
     scores = [c for c in context.with_role("val_score", "val_accuracy") if _of_one_class(c.metric, named)]
     known = _levels([*context.with_role(CLASS), *scores])
     if len(known) < MIN_PARTS:
-        return {}
+        return _one_class(context, *known.popitem(), named) if known else {}
     low, high = min(known, key=lambda m: known[m]), max(known, key=lambda m: known[m])
     return {
         "class_score_count": len(known),
@@ -62,6 +65,18 @@ def _classes(context: Context) -> Computed:
         "class_score_low_name": _class_name(low, named),
         "class_score_high_name": _class_name(high, named),
         "class_score_high": known[high],
+    }
+
+
+def _one_class(context: Context, metric: str, level: float, named: Mapping[str, str]) -> Computed:
+    """The score of the only class that has one, beside the accuracy on all classes."""
+    whole = [c for c in context.with_role("val_accuracy") if c.metric != metric and not _of_one_class(c.metric, named)]
+    accuracy = last_level(whole[0].values) if whole else None
+    both = accuracy is not None and max(level, accuracy) <= 1
+    return {
+        "one_class_score": level,
+        "one_class_metric": metric,
+        "accuracy_over_class": accuracy - level if both and accuracy is not None else None,
     }
 
 

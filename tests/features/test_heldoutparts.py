@@ -21,6 +21,16 @@ def test_the_worst_class_is_named(features_of: FeaturesOf) -> None:
     assert row["val_score_metric"] is None
 
 
+def test_the_only_class_with_a_score_is_compared_with_the_accuracy(features_of: FeaturesOf) -> None:
+    """Without an accuracy on all classes, nothing is compared."""
+    logged = {"val_recall_class_3": [0.02] * 5}
+    row = features_of(logged | {"val_accuracy": [0.95] * 5}).values
+
+    assert (row["one_class_metric"], row["one_class_score"]) == ("val_recall_class_3", 0.02)
+    assert (row["accuracy_over_class"], row["class_score_count"]) == (0.95 - 0.02, None)
+    assert features_of(logged).values["accuracy_over_class"] is None
+
+
 def test_a_class_named_by_its_number_is_one_class(features_of: FeaturesOf) -> None:
     """Its recall stands for no macro average."""
     logged = {"val_accuracy": [0.97] * 5, "val_recall/class0": [0.99] * 5, "val_recall/class1": [0.02] * 5}

@@ -20,10 +20,10 @@ _ENVIRONMENT = r"^(?:export |declare -x )?(SLURM_[A-Z_]+)=[\"']?([^\"'\n]*)"
 _LISTED = r"(?:^|\s\s)([a-z]\w{0,63}) \.{4,64} ([^\s\[][^\n]{0,200}?)\s*$"
 # `Loading tokenizer from gpt2`, `--tokenizer_name meta-llama/Llama-3.1-8B`
 _TOKENIZER = (
-    r"(?:[Ll]oad(?:ing|ed) (?:the )?(?:pretrained )?tokenizer(?: from|:)?|--tokenizer(?:_name_or_path|_name|_path|_id)?)"
+    r"(?:[Ll]oad(?:ing|ed) (?:the |pretrained )*tokenizer(?: from|:)?|--tokenizer(?:_name_or_path|_name|_path|_id)?)"
     r"[ =][\"']?([A-Za-z][A-Za-z0-9_./-]*)"
 )
-# `loading weights file model.safetensors from checkpoint Qwen/Qwen2.5-1.5B`, `--model_name_or_path Qwen/Qwen3-8B`
+# `loading weights file model.safetensors from checkpoint gpt2`, `--model_name_or_path Qwen/Qwen3-8B`
 _MODEL = (
     r"(?:[Ll]oad(?:ing|ed) (?:the )?(?:pretrained |base )?(?:model|weights|checkpoint)[^\n]* from(?: checkpoint)?"
     r"|--(?:base_)?model(?:_name_or_path|_name|_path|_id)?)"
