@@ -22,13 +22,11 @@ def found(tail: pl.DataFrame, start: Session, file: str, session: int) -> pl.Dat
     error, behind the exceptions that this `start` of the program printed; else none. Results behind a training may be
     what it had reached when it failed.
     """
-    tail = tail.with_columns(message=closing.messages(tail["body"])).with_columns(
-        behind=pl.col("line") > start.last_own
-    )
-    later = tail.filter("behind")
+    later = tail.filter(pl.col("line") > start.last_own)
     if not later.height or closing.complains(later.tail(ending.MAX_LAST_LINES)):
         return table("lines")
-    shown = _shown(tail, later, start)
+    tail = tail.with_columns(message=closing.messages(tail["body"]), behind=pl.col("line") > start.last_own)
+    shown = _shown(tail, tail.filter("behind"), start)
     if not shown.height:
         return table("lines")
     last = shown.tail(1)
@@ -46,7 +44,7 @@ def _shown(tail: pl.DataFrame, later: pl.DataFrame, start: Session) -> pl.DataFr
     if "interpreter" in start.own:  # a logger writes at once; other output waits in a buffer
         records = same.filter(pl.col("text").str.contains(_RECORD))
         return same if records.height >= blame_limit("same_work") else same[:0]
-    if same.height or start.trained:
+    if same.height or start.trained >= blame_limit("survived_after"):
         return same
     return later.filter(results.are_results(later["message"]))
 

@@ -8,6 +8,10 @@ from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers, Mask
 from loganalyst.sources.text.patterns import unknownerrors
 
+# Every such message contains one of these
+_STEMS = ("skip", "retry", "tries", "try", "fall", "fell", "ignor", "continu", "instead", "using", "reduc", "halv",
+          "lower", "decreas", "attempt")  # fmt: skip
+
 
 def says_handled(message: pl.Series) -> pl.Series:
     """Which messages say what the program does about an error.
@@ -16,6 +20,8 @@ def says_handled(message: pl.Series) -> pl.Series:
     [True, False, False]
     """
     words = message.str.head(unknownerrors.MAX_MESSAGE_CHARS)
+    if not words.str.contains_any([*_STEMS], ascii_case_insensitive=True).any():
+        return pl.repeat(value=False, n=len(words), eager=True)  # compiling the regex costs most
     return words.str.contains(unknownerrors.speech("handled"))
 
 

@@ -132,10 +132,10 @@ class Catalogue:
 
     def _handled(self, chunk: Chunk, faults: Hits) -> Mask:
         """Which faults outside tracebacks the program caught by its own words. The end of a process is none."""
-        asked = np.flatnonzero(np.isin(faults.part, _CATCHABLE) & ~self._of_handled[faults.pattern])
+        asked = np.flatnonzero(np.isin(faults.part, _CATCHABLE))
         told = np.zeros(len(faults), bool)
         told[asked] = handledfaults.told(chunk, faults.row[asked]) if len(asked) else False
-        return told
+        return told & ~self._of_handled[faults.pattern] if told.any() else told
 
     @cached_property
     def _of_handled(self) -> Mask:
