@@ -290,7 +290,9 @@ def test_a_traceback_that_was_cut_off(tmp_path: Path) -> None:
 def test_words_that_no_pattern_knows_are_no_failure_of_a_finished_run(tmp_path: Path) -> None:
     """A tracker says that the run finished; its log ends with the complaint of a request."""
     path = tmp_path / "output.log"
-    path.write_text(STEPS + "File file-x could not be retrieved. Make sure you are allowed to download training files\n")
+    path.write_text(
+        STEPS + "File file-x could not be retrieved. Make sure you are allowed to download training files\n"
+    )
     open_end = ingest(path)
 
     assert features(open_end).values["log_root_basis"] == "words"
