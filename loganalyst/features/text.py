@@ -114,7 +114,10 @@ def compute(context: Context) -> Computed:
     lines = run.lines.filter(pl.col("session") == last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
-    return {"log_lines_read": read, **_counted(lines), **_described(run, roots.get(last), lines)}
+    root = roots.get(last)
+    if root and run.status == "finished" and root["pattern"].startswith(GUESSED):
+        root = None  # words that no pattern knows are no failure of a run that is stated to have finished
+    return {"log_lines_read": read, **_counted(lines), **_described(run, root, lines)}
 
 
 def _counted(lines: pl.DataFrame) -> Computed:

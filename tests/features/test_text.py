@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -284,3 +285,15 @@ def test_a_traceback_that_was_cut_off(tmp_path: Path) -> None:
     )
     assert (cut["log_root_label"], cut["log_root_basis"]) == ("code_exception", "cut")
     assert (whole["log_root_label"], whole["log_root_basis"]) == ("code_exception", "pattern")
+
+
+def test_words_that_no_pattern_knows_are_no_failure_of_a_finished_run(tmp_path: Path) -> None:
+    """A tracker says that the run finished; its log ends with the complaint of a request."""
+    path = tmp_path / "output.log"
+    path.write_text(
+        STEPS + "File file-x could not be retrieved. Make sure you are allowed to download training files\n"
+    )
+    open_end = ingest(path)
+
+    assert features(open_end).values["log_root_basis"] == "words"
+    assert features(replace(open_end, status="finished")).values["log_root_label"] == "none"

@@ -481,11 +481,11 @@ def _place_of(cause: Cause, d: Diagnosis) -> str:
     rank 3 was first`.
     """
     file = cause.file if cause.line is not None else None
-    printers = d.run.lines.filter(file=cause.file, line=cause.line)["rank"].drop_nulls() if file else ()
-    if not len(printers) or cause.rank is None or cause.rank in printers:
+    printers = d.run.lines.filter(file=cause.file, line=cause.line)["rank"].drop_nulls().to_list() if file else []
+    if not printers or cause.rank is None or cause.rank in printers:
         return _place(file, cause.line, cause.rank, cause.node)
     first = _place(None, None, cause.rank, cause.node)
-    return f"{_place(file, cause.line, int(printers[0]))}; {first} was first"
+    return f"{_place(file, cause.line, printers[0])}; {first} was first"
 
 
 def shown_curves(d: Diagnosis) -> list[Curve]:
