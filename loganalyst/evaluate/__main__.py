@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--fit", type=Path, metavar="FILE", help="write weights fitted on these runs")
     parser.add_argument(
-        "--calibrate", action="store_true", help="fit the calibration alone, not the weights of evidence"
+        "--calibrate", action="store_true", help="fit the calibration alone, for the weights of evidence as they are"
     )
     parser.add_argument(
         "--reference",
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Namespace) -> None:
-    judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=False)
+    judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=asked.calibrate)
     fitting = Fitting(judged, runs, not asked.calibrate, first_sight, "source" if asked.by else "family")
     if asked.signs:
         print(signs.text(signs.turned(fitting.problem, runs.truths["source"])), end="")
@@ -93,9 +93,14 @@ def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Na
             figurestable.plot(found, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        weights = replace(weights, items=testedweights.kept(judged, weights.items))
         count = 0 if first_sight is None else first_sight.height
-        write_whole(asked.fit, weightsfile.text(weights, runs, count), "--fit takes a file")
+        if asked.calibrate:
+            shipped = (rulefiles.rules_dir() / "weights.yaml").read_text(encoding="utf-8")
+            text = weightsfile.calibrated_again(shipped, weights, runs, count)
+        else:
+            weights = replace(weights, items=testedweights.kept(judged, weights.items))
+            text = weightsfile.text(weights, runs, count)
+        write_whole(asked.fit, text, "--fit takes a file")
 
 
 def _by(fitting: Fitting, answers: pl.DataFrame, asked: argparse.Namespace) -> None:

@@ -40,9 +40,7 @@ def read(tables: Iterable[Path]) -> pl.DataFrame:
     of_source = (SOURCE_ANSWERS / pl.len().over("source")).clip(upper_bound=1.0)
     of_round = pl.lit(ROUND_SHARE).pow(pl.col("round").max() - pl.col("round"))
     cut = (pl.col("kind") == "healthy") & (pl.col("confidence") == CUT)
-    return rows.with_columns(
-        count=of_source * of_round, stated=pl.when(cut).then(BELOW).otherwise("confidence")
-    )
+    return rows.with_columns(count=of_source * of_round, stated=pl.when(cut).then(BELOW).otherwise("confidence"))
 
 
 def _read(table: Path) -> pl.DataFrame:

@@ -26,7 +26,7 @@ HEALTHY = "healthy"  # label and kind of answer
 
 @dataclass(frozen=True)
 class Fitting:
-    """Fits weights on labelled runs. `catalogue` has the judged weights, which stay unless `items`.
+    """Fits weights on labelled runs. The weights of `catalogue` are the prior, or stay if not `items`.
 
     Answers at `first_sight` of public runs count in the calibration, with those for `runs`. The parts that are left out
     share no value of `key`.
@@ -52,8 +52,8 @@ class Fitting:
         return counted.select(pl.col("n") * by_source.clip(upper_bound=1.0))["n"].to_numpy()
 
     @cached_property
-    def judged_answers(self) -> pl.DataFrame:
-        """The answers for all runs by the judged weights, without a calibration."""
+    def own_answers(self) -> pl.DataFrame:
+        """The answers for all runs by the weights of the catalogue, without a calibration."""
         return answered(self.catalogue.weighted(Weights()), self.runs)
 
     def weights(self, taken: Taken) -> Weights:
@@ -63,7 +63,7 @@ class Fitting:
             unseen = pl.concat([self.answers(Weights(self.ratios(taken & ~part)), part) for part in parts])
             order = np.concatenate([np.flatnonzero(part) for part in parts])
         else:
-            unseen, order = self.judged_answers.filter(pl.Series(taken)), np.flatnonzero(taken)
+            unseen, order = self.own_answers.filter(pl.Series(taken)), np.flatnonzero(taken)
         unseen = unseen.with_columns(count=self.counts[order] * balance(unseen, self.counts[order]))
         sources = self.runs.truths["source"].filter(pl.Series(taken)).unique().to_list()
         return Weights(

@@ -14,32 +14,42 @@ HEAD = """\
 # Written by `python -m loganalyst.evaluate PLACE ... --fit FILE`; do not edit. See docs/benchmark.md.
 # Log-likelihood ratios of evidence that answered in {seen} labelled runs or more, shrunk to the judged weights
 # (spread {spread}), and the calibration of answers. All other items keep the weights of their rules.
-# Fitted on {runs} runs: {healthy} healthy, {sick} sick.
-# Sources: {sources}.
 """
+AGAIN = "# The calibration alone was fitted again on "
 
 
 def text(weights: Weights, runs: Labelled, first_sight: int = 0) -> str:
     """The text of the file. The same runs and rules give the same bytes."""
+    items = {
+        rule: {item: {"if_true": true, "if_false": false} for item, (true, false) in some.items()}
+        for rule, some in sorted(weights.items.items())
+    }
+    head = HEAD.format(seen=MIN_RUNS, spread=SPREAD) + "# Fitted on " + _counted(runs, first_sight)
+    return head + _body(weights, items)
+
+
+def calibrated_again(file: str, weights: Weights, runs: Labelled, first_sight: int = 0) -> str:
+    """The text of a `file` with its weights of evidence and the calibration of `weights`."""
+    head = [line for line in file.splitlines(keepends=True) if line.startswith("#")]
+    kept = head[: next((k for k, line in enumerate(head) if line.startswith(AGAIN)), len(head))]
+    items = {rule: some for rule, some in yaml.safe_load(file).items() if rule != "calibration"}
+    return "".join(kept) + AGAIN + _counted(runs, first_sight) + _body(weights, items)
+
+
+def _counted(runs: Labelled, first_sight: int) -> str:
+    """How many runs of which sources were used, as two lines of a comment."""
     labels = runs.truths["labels"].list.first()
     counted = runs.truths.group_by("source").len()
     if first_sight:
         counted = counted.vstack(pl.DataFrame({"source": "answers at first sight", "len": first_sight}, counted.schema))
     healthy = int((labels == "healthy").sum())
-    head = HEAD.format(
-        seen=MIN_RUNS,
-        spread=SPREAD,
-        runs=labels.len(),
-        healthy=healthy,
-        sick=labels.len() - healthy,
-        sources=", ".join(f"{name} ({n})" for name, n in counted.sort("source").iter_rows()),
-    )
-    items = {
-        rule: {item: {"if_true": true, "if_false": false} for item, (true, false) in some.items()}
-        for rule, some in sorted(weights.items.items())
-    }
+    sources = ", ".join(f"{name} ({n})" for name, n in counted.sort("source").iter_rows())
+    return f"{labels.len()} runs: {healthy} healthy, {labels.len() - healthy} sick.\n# Sources: {sources}.\n"
+
+
+def _body(weights: Weights, items: dict[str, Any]) -> str:
     scales = {kind: _scale(weights.scales[kind]) for kind in SCALES}
-    return head + yaml.safe_dump({"calibration": scales, **items}, sort_keys=False, default_flow_style=None, width=120)
+    return yaml.safe_dump({"calibration": scales, **items}, sort_keys=False, default_flow_style=None, width=120)
 
 
 def _scale(calibration: Calibration) -> dict[str, Any]:

@@ -20,7 +20,7 @@ FEATURES = (
     Feature("objective_names", "text", "", "what these metrics are, such as `loss or score`", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
     Feature("objective_steady", "bool", "", "one of these metrics has six to 29 values, and almost each is better than the one before (false: none has, or none is logged)", "a loss, score or reward"),
-    Feature("objective_ends_best", "bool", "", "one of these metrics has three to five values, of which the last is the best (false: none has, or none is logged)", "a loss, score or reward"),
+    Feature("objective_ends_best", "bool", "", "one of these metrics has three to five values, of which the last is the best, and better than the first (false: none has, or none is logged)", "a loss, score or reward"),
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
 )  # fmt: skip
 
@@ -97,7 +97,8 @@ def _ends_best(curve: Curve) -> bool:
     values = curve.values[np.isfinite(curve.values)]
     if not MIN_FEW_POINTS <= values.size < MIN_STEADY_POINTS:
         return False
-    return bool(values[-1] == (values.max() if curve.role.worse == "down" else values.min()))
+    best = values.max() if curve.role.worse == "down" else values.min()
+    return bool(values[-1] == best != values[0])
 
 
 def _fell(curve: Curve) -> bool:

@@ -77,6 +77,7 @@ def test_few_values_improve_one_by_one(features_of: FeaturesOf, metric: str, val
         ("loss", [2.38, 2.35, 2.51, 2.36], False),
         ("loss", [2.38, 2.35, 2.51, 2.34], True),
         ("val_acc", [0.6, 0.5, 0.7], True),
+        ("reward", [0.0, 0.0, 0.0, 0.0], False),  # nothing got better
         ("loss", [2.0, 1.0], False),  # two values are in order by chance
         ("loss", [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], False),  # as many as a trend needs
     ],
