@@ -103,7 +103,7 @@ def role(name: str, *others: str) -> str:
         ("valid_best_wer", "other"),
         ("code_ppl", "codebook_usage"),
         ("Time usage", "other"),
-        ("disk_usage", "other"),
+        ("disk_usage", "system"),
         ("l_pix", "loss_component"),
         ("l_g_percep", "loss_component"),
         ("l_g_gan", "generator_loss"),

@@ -228,15 +228,15 @@ class _Reading:
         if error.height:
             return [error]
         tail = tail.filter(pl.col("line") >= session.first_line)
+        found = []
         if session.may_go_on() and (more := goingon.found(tail, session, self.name, number)).height:
             session.go_on()
-            return [more]
-        if not session.may_end_well():
-            return []
-        end = closing.found(tail, self.name, number)
-        if (end["part"] == "end").any():
-            session.add_end(end["line"][0])
-        return [end]
+            found.append(more)
+        if session.may_end_well():
+            found.append(closing.found(tail, self.name, number))
+            if (found[-1]["part"] == "end").any():
+                session.add_end(found[-1]["line"][0])
+        return found
 
     def mark(self) -> Mark | None:
         """Where the next reading begins."""
