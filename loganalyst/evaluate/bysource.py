@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from loganalyst.evaluate.accuracy import HIGH_CONFIDENCE, calibration_error
+from loganalyst.evaluate.accuracy import HIGH_CONFIDENCE, calibration_error, chance_error
 
 MEAN = "mean"  # the name of the last row
-SHARES = ("first", "three", "error", "log_loss")  # figures whose mean over the sources counts; the others add up
+SHARES = ("first", "three", "error", "chance", "log_loss")  # their mean over the sources counts; others add up
 LEAST = 1e-9  # the smallest probability of a log loss
 
 
@@ -18,7 +18,7 @@ def figures(answers: pl.DataFrame, key: str = "source") -> pl.DataFrame:
     `runs`; `first` and `three`: shares of right first answers, and of runs with one right cause of three; `alarms` of
     the `healthy` runs; `silent`: `sick` runs that are called healthy; `unknown`: runs with a fault that no cause
     explains; `sure_right` of `sure` answers at HIGH_CONFIDENCE; `error` (calibration error) and `log_loss` of the
-    answers with a confidence.
+    answers with a confidence; `chance`: the calibration error that so many answers have if they state the truth.
     """
     names = answers[key].unique().sort().to_list()
     rows = pl.DataFrame([{key: name, **_figures(answers.filter(pl.col(key) == name))} for name in names])
@@ -46,6 +46,7 @@ def _figures(answers: pl.DataFrame) -> dict[str, Any]:
         "sure_right": int(sure["first"].sum()),
         "sure": sure.height,
         "error": calibration_error(stated, right),
+        "chance": chance_error(stated),
         "log_loss": log_loss(stated, right),
     }
 
@@ -64,12 +65,13 @@ def text(rows: pl.DataFrame) -> str:
     """The figures as a table for the terminal."""
     key = rows.columns[0]
     head = f"{key:14}{'n':>5}{'first':>7}{'three':>7}{'alarms':>10}{'silent':>10}{'unknown':>8}{'>=.90':>11}"
-    lines = [f"{head}{'ECE':>7}{'log loss':>9}"]
+    lines = [f"{head}{'ECE':>7}{'chance':>8}{'log loss':>9}"]
     for row in rows.iter_rows(named=True):
         counts = (f"{row[a]}/{row[b]}" for a, b in (("alarms", "healthy"), ("silent", "sick"), ("sure_right", "sure")))
         alarms, silent, sure = counts
         lines.append(
             f"{row[key]:14}{row['runs']:5}{row['first']:7.3f}{row['three']:7.3f}{alarms:>10}{silent:>10}"
-            f"{row['unknown']:8}{sure:>11}{row['error']:7.3f}{row['log_loss']:9.3f}"
+            f"{row['unknown']:8}{sure:>11}{row['error']:7.3f}{row['chance']:8.3f}"
+            f"{row['log_loss']:9.3f}"
         )
     return "".join(f"{line}\n" for line in lines)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from loganalyst.evaluate.accuracy import bins, brier, by_class, calibration_error, figures, share
+from loganalyst.evaluate.accuracy import bins, brier, by_class, calibration_error, chance_error, figures, share
 from tests.evaluate.evaluatedruns import table
 
 
@@ -53,6 +53,15 @@ def test_calibration_error_is_the_mean_distance_of_the_bins() -> None:
     assert [(b["confidence"], b["right"], b["of"]) for b in bins(sure, right)] == [(0.55, 0.5, 2), (1.0, 1.0, 2)]
     assert calibration_error(sure, right) == pytest.approx(0.025)
     assert brier(sure, right) == pytest.approx((0.45**2 + 0.55**2) / 4)
+
+
+def test_the_error_of_chance_falls_with_the_number_of_answers() -> None:
+    """One bin of n answers at p: the mean distance of a binomial share, about sqrt(2 p (1 - p) / (pi n))."""
+    few, many = (chance_error(np.full(n, 0.85)) for n in (40, 4000))
+
+    assert few == pytest.approx(np.sqrt(2 * 0.85 * 0.15 / (np.pi * 40)), rel=0.1)
+    assert many == pytest.approx(few / 10, rel=0.15)
+    assert chance_error(np.ones(9)) == 0.0
 
 
 def test_share_has_wilsons_interval() -> None:
