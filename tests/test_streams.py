@@ -153,9 +153,9 @@ def test_ctrl_c_is_one_line(command: str, store: Path, tmp_path: Path) -> None:
     assert (process.returncode, err) == (130, "loganalyst: interrupted\n"), out
 
 
-@pytest.mark.parametrize("module", ["polars.datatypes", "polars.lazyframe", "numpy.linalg", "loganalyst.model"])
+@pytest.mark.parametrize("module", ["polars.datatypes.convert", "loganalyst.model"])
 def test_ctrl_c_amid_an_import_is_one_line(module: str) -> None:
-    """What is half imported fails in another way when it is imported again; the line is printed without it."""
+    """The half of polars that is imported fails otherwise when it is imported again; the line is printed without it."""
     arguments = [sys.executable, "-c", INTERRUPTED_IMPORT, module, "diagnose", str(RUN)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
 

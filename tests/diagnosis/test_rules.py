@@ -2,12 +2,10 @@
 
 import pytest
 
-from loganalyst.diagnosis.catalogue import load
 from loganalyst.diagnosis.ruletests import check
-from loganalyst.features import declared
-from loganalyst.rulefiles import rules_dir
+from loganalyst.rulecatalogue import catalogue
 
-CATALOGUE = load(declared(), [rules_dir()])
+CATALOGUE = catalogue()
 TESTED = {**CATALOGUE.rules, **CATALOGUE.notes}
 
 
