@@ -9,7 +9,7 @@ from typing import Any
 from loganalyst import features, guard, rulefiles
 from loganalyst.curves import trainers
 from loganalyst.diagnosis import Catalogue, Outcome, check_rules, compiledrules, load_catalogue, skeleton
-from loganalyst.diagnosis.catalogue import entries
+from loganalyst.diagnosis.catalogue import Entries, entries
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.model import Features, SettingsFile
 from loganalyst.settings import Settings
@@ -28,9 +28,16 @@ def catalogue(rules: tuple[Path, ...] = (), unquoted: tuple[Path, ...] = ()) -> 
 @cache
 def _catalogue(rules: tuple[Path, ...], unquoted: tuple[Path, ...]) -> Catalogue:
     folders = (rulefiles.rules_dir(), *unquoted, *rules)
+    return load_catalogue(features.declared(), folders, unquoted=unquoted, ours=_ours())
+
+
+@cache
+def _ours() -> Entries:
+    """Checked once, whatever folders of the user's stand beside ours: it takes a second where they are not compiled."""
     compiled = rulefiles.compiled()
-    ours = compiledrules.decoded(compiled.rules) if compiled else None
-    return load_catalogue(features.declared(), folders, unquoted=unquoted, ours=ours)
+    if compiled:
+        return compiledrules.decoded(compiled.rules)
+    return entries(features.declared(), rulefiles.rules_dir())
 
 
 def keep_compiled(read: Iterable[Path]) -> None:

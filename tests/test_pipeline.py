@@ -11,6 +11,7 @@ import loganalyst as la
 from fixtures.truth import RUNS, Truth, truths
 from loganalyst.errors import RuleError
 from loganalyst.report.diagnosis import terminal
+from tests.recorded import diagnosed
 
 TRUTHS = truths()
 
@@ -18,7 +19,7 @@ TRUTHS = truths()
 @pytest.mark.parametrize("truth", TRUTHS, ids=lambda t: t.run)
 def test_recorded_runs_are_judged_as_they_are(truth: Truth) -> None:
     """The injected fault is among the first three causes; a healthy run has none."""
-    found = la.diagnose(RUNS / truth.run)
+    found = diagnosed(RUNS / truth.run)
 
     if truth.healthy:
         assert (found.status, found.causes) == ("healthy", ())
@@ -29,7 +30,7 @@ def test_recorded_runs_are_judged_as_they_are(truth: Truth) -> None:
 @pytest.mark.parametrize("truth", [t for t in TRUTHS if t.rules], ids=lambda t: t.run)
 def test_the_expected_rule_is_named(truth: Truth) -> None:
     """The rule of this fault is a cause, or a consequence of one."""
-    found = la.diagnose(RUNS / truth.run)
+    found = diagnosed(RUNS / truth.run)
     titles = {la.explain(rule)["title"] for rule in truth.rules}
 
     assert {c.id for c in found.causes} & set(truth.rules) or {t for c in found.causes for t in c.consequences} & titles
@@ -37,7 +38,7 @@ def test_the_expected_rule_is_named(truth: Truth) -> None:
 
 def test_the_readme_run() -> None:
     """The bundled failed run: a rate too high, with the onset in the logs and a rate to try."""
-    found = la.diagnose(RUNS / "nan-lr")
+    found = diagnosed(RUNS / "nan-lr")
     cause = found.causes[0]
 
     assert cause.label == "lr_too_high"

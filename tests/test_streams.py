@@ -17,6 +17,18 @@ import loganalyst as la
 
 RUN = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
 PROGRAM = [sys.executable, "-m", "loganalyst.cli"]
+INTERRUPTED_IMPORT = """
+import sys
+class CtrlC:  # in the midst of the import of a module
+    module = sys.argv.pop(1)
+    def find_spec(self, name, *_):
+        if name == self.module:
+            self.module = ""
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, CtrlC())
+from loganalyst.cli import program
+program()
+"""
 COMMANDS = {  # and the exit code with a good stdout
     "--help": 0,
     "--version": 0,
@@ -139,3 +151,12 @@ def test_ctrl_c_is_one_line(command: str, store: Path, tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (130, "loganalyst: interrupted\n"), out
+
+
+@pytest.mark.parametrize("module", ["polars.datatypes.convert", "loganalyst.model"])
+def test_ctrl_c_amid_an_import_is_one_line(module: str) -> None:
+    """The half of polars that is imported fails otherwise when it is imported again; the line is printed without it."""
+    arguments = [sys.executable, "-c", INTERRUPTED_IMPORT, module, "diagnose", str(RUN)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr, done.stdout) == (130, "loganalyst: interrupted\n", "")

@@ -14,6 +14,7 @@ import typer
 
 from loganalyst.cli.streams import ReaderGoneError
 from loganalyst.errors import LogAnalystError
+from loganalyst.visibletext import clean
 from loganalyst.writing import write_whole
 
 NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -56,8 +57,6 @@ def layout(formats: type[StrEnum], text: str = "Output format.") -> Any:
 
 def complain(text: str, code: int) -> int:
     """Print one line on stderr, or one per fault of a list. Returns `code`."""
-    from loganalyst.report.common.wording import clean
-
     for line in f"loganalyst: {text}".splitlines():
         print(encoded(clean(line, MAX_COMPLAINT), sys.stderr), file=sys.stderr)
     return code

@@ -277,10 +277,11 @@ def load(
     `fitted` selects the fitted weights, else the judged ones. Faults quote nothing from files in the folders
     `unquoted`, which may belong to somebody else. Faults in our own folder raise one RuleError that lists them all.
     A faulty entry of a user's folder is left out and reported in `problems`. `ours` are the entries of our own folder,
-    where they are known.
+    where they are known; they stay as they are.
     """
     known = ours or (entries(declared, folders[0]) if folders else Entries())
-    state = _Load(declared=declared, **vars(known), ids={rule.id: rule.path for rule in known.rules.values()})
+    copies = {name: dict(own) for name, own in vars(known).items()}  # the user's entries are added to them
+    state = _Load(declared=declared, **copies, ids={rule.id: rule.path for rule in known.rules.values()})
     problems: list[str] = []
     for folder in folders[1:]:
         faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]

@@ -7,7 +7,7 @@ known keeps its answer when they become known).
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
@@ -42,31 +42,42 @@ def check(catalogue: Catalogue, features_of: FeaturesOf | None = None, healthy: 
     rules = [
         outcome for rule in catalogue.rules.values() for outcome in _rule_outcomes(catalogue, rule, features_of, known)
     ]
-    return rules + [outcome for note in catalogue.notes.values() for outcome in _note_outcomes(catalogue, note)]
+    return [*rules, *_note_outcomes(replace(catalogue, rules={}, symptoms={}))]
 
 
-def _note_outcomes(catalogue: Catalogue, note: NoteRule) -> Iterator[Outcome]:
-    """The tests of a note: those in its file; without features it is not shown; its texts render."""
-    both = {test.shown for test in note.tests} == {True, False}
-    yield Outcome(note.id, "tests show it and do not", both, "" if both else "a test of each kind is needed")
-    for test in (*note.tests, NoteTest("silent where nothing is logged", False, {})):
-        shown = _answers(catalogue, [test.features])[0].notes[note.id] is True
-        empty = shown and None in (note.says.render(test.features), note.change.render(test.features))
-        fault = "a text is not filled" if empty else "" if shown is test.shown else f"shown: {shown}"
-        yield Outcome(note.id, test.name, not fault, fault)
+def _note_outcomes(catalogue: Catalogue) -> Iterator[Outcome]:
+    """The tests of the notes: those in their files; without features none is shown; their texts render."""
+    silent = NoteTest("silent where nothing is logged", False, {})
+    tests = {note: (*note.tests, silent) for note in catalogue.notes.values()}
+    answers = iter(_answers(catalogue, [test.features for each in tests.values() for test in each]))
+    for note, each in tests.items():
+        both = {test.shown for test in note.tests} == {True, False}
+        yield Outcome(note.id, "tests show it and do not", both, "" if both else "a test of each kind is needed")
+        yield from (_shown(note, test, next(answers)) for test in each)
+
+
+def _shown(note: NoteRule, test: NoteTest, answers: Answers) -> Outcome:
+    shown = answers.notes[note.id] is True
+    empty = shown and None in (note.says.render(test.features), note.change.render(test.features))
+    fault = "a text is not filled" if empty else "" if shown is test.shown else f"shown: {shown}"
+    return Outcome(note.id, test.name, not fault, fault)
 
 
 def _rule_outcomes(
     catalogue: Catalogue, rule: Rule, features_of: FeaturesOf | None, healthy: Mapping[str, Features]
 ) -> Iterator[Outcome]:
     catalogue = catalogue.only([rule.id])
+    rows: list[tuple[Row, Answers]] = []
     for test in rule.tests:
-        yield _written(catalogue, rule, test, features_of)
+        if test.features is None:
+            yield _on_run(catalogue, rule, test, features_of)
+        else:
+            rows.append((test.features, _answers(catalogue, [test.features])[0]))
+            yield _judged(rule, test, rows[-1][1])
     for path, features in healthy.items():
         found = verdict(catalogue, rule, features.values)
         passed = rule.benign or found != "likely"
         yield Outcome(rule.id, f"not likely for {path}", passed, "" if passed else "likely for a healthy run")
-    rows = [test.features for test in rule.tests if test.features is not None]
     for name, fault in (
         ("unknown where nothing is logged", _unlogged(catalogue, rule)),
         ("every text renders", _unrendered(catalogue, rule)),
@@ -86,24 +97,25 @@ def _answers(catalogue: Catalogue, rows: Sequence[Row]) -> list[Answers]:
     return answer(catalogue, feature_table(catalogue, rows), [{} for _ in rows])
 
 
-def _written(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: FeaturesOf | None) -> Outcome:
-    if test.features is not None:
-        values: Row = test.features
-    elif features_of is None or test.run is None:
+def _on_run(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: FeaturesOf | None) -> Outcome:
+    """A test that names a run."""
+    if features_of is None or test.run is None:
         return Outcome(rule.id, test.name, None, "needs the run's files")
-    else:
-        try:
-            values = features_of(test.run).values
-        except LogAnalystError as error:
-            return Outcome(rule.id, test.name, False, str(error))
-    found = verdict(catalogue, rule, values)
+    try:
+        values = features_of(test.run).values
+    except LogAnalystError as error:
+        return Outcome(rule.id, test.name, False, str(error))
+    return _judged(rule, test, _answers(catalogue, [values])[0])
+
+
+def _judged(rule: Rule, test: RuleTest, answers: Answers) -> Outcome:
+    found = confidence.judge_alone(rule, answers).verdict
     passed = found in test.verdicts
-    return Outcome(rule.id, test.name, passed, "" if passed else _explanation(catalogue, rule, values, test, found))
+    return Outcome(rule.id, test.name, passed, "" if passed else _explanation(rule, answers, test, found))
 
 
-def _explanation(catalogue: Catalogue, rule: Rule, values: Row, test: RuleTest, found: Verdict) -> str:
+def _explanation(rule: Rule, answers: Answers, test: RuleTest, found: Verdict) -> str:
     """Why the verdict differs: the probability, and the answer to each question."""
-    answers = _answers(catalogue, [values])[0]
     p = confidence.judge_alone(rule, answers).alone
     words = {True: "yes", False: "no", None: "not known"}
     symptoms = ", ".join(f"{s}: {words[answers.symptoms[s]]}" for s in rule.symptoms)
@@ -138,24 +150,23 @@ def texts(rule: Rule) -> Iterator[Template]:
         yield from filter(None, parts)
 
 
-def _disturbed(catalogue: Catalogue, rows: Sequence[Row]) -> str:
+def _disturbed(catalogue: Catalogue, rows: Sequence[tuple[Row, Answers]]) -> str:
     """A row must give the same answers alone and among others: an empty row, a full row, the rule's other tests."""
     known: Row = {name: SAMPLES[feature.dtype] for name, feature in catalogue.declared.items()}
-    together = _answers(catalogue, [{}, *rows, known])[1:-1]
-    for row, answers in zip(rows, together, strict=True):
-        if _answers(catalogue, [row])[0] != answers:
+    together = _answers(catalogue, [{}, *(row for row, _ in rows), known])[1:-1]
+    for (row, alone), answers in zip(rows, together, strict=True):
+        if alone != answers:
             return f"answers differ with other runs in the batch: {dict(row)}"
     return ""
 
 
-def _reversed(catalogue: Catalogue, rows: Sequence[Row]) -> str:
-    for row in rows:
-        partial = list(_partial(row))
-        full, *answers = [_flat(a) for a in _answers(catalogue, [row, *partial])]
-        for known, given in zip(partial, answers, strict=True):
-            changed = [place for place, a in given.items() if a is not None and a != full[place]]
-            if changed:
-                return f"{changed[0]} is reversed when {sorted(set(row) - set(known))} become known"
+def _reversed(catalogue: Catalogue, rows: Sequence[tuple[Row, Answers]]) -> str:
+    partial = [(row, _flat(full), less) for row, full in rows for less in _partial(row)]
+    answers = _answers(catalogue, [less for _, _, less in partial]) if partial else []
+    for (row, full, less), given in zip(partial, answers, strict=True):
+        changed = [place for place, a in _flat(given).items() if a is not None and a != full[place]]
+        if changed:
+            return f"{changed[0]} is reversed when {sorted(set(row) - set(less))} become known"
     return ""
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from loganalyst.errors import SourceError
 
 SOURCE_ANSWERS = 60  # a source counts at most as much as this many answers
-ROUND_SHARE = 0.7  # what an answer counts for each round of work on the rules since; docs/benchmark.md tells why
+ROUND_SHARE = 0.7  # what an answer counts for each round of work on the rules since; docs/benchmark.md says why
 CUT, BELOW = 0.5, 0.27  # of "healthy": smaller values were kept as 0.5; 0.27 is the median of those today
 COLUMNS = {
     "source": pl.String(),

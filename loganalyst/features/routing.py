@@ -28,7 +28,6 @@ BALANCES = re.compile(r"load_?balanc|router_aux|moe[/_.]?aux|lb_loss", re.I)  # 
 OVERLOAD = re.compile(r"max_?vio", re.I)  # "max_vio/mean", "moe/layer_3/maxvio"
 BUSIEST = re.compile(r"max(?:imum)?(?![a-z])|busiest", re.I)  # "moe/max_expert_load", "expert_load_max"
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "n_experts")
-_EVEN = 2  # a load within this factor of an equal share at first is a share of the load
 
 
 def compute(context: Context) -> Computed:
@@ -75,7 +74,8 @@ def _over_mean(context: Context, curve: Curve) -> float | None:
     first = first_level(curve.values)
     if not experts or experts < MIN_EXPERTS or first is None or level is None or not 0 <= max(first, level) <= 1:
         return None
-    is_share = BUSIEST.search(curve.metric) or 1 / _EVEN <= first * experts <= _EVEN
+    even = feature_limit("expert_load_even")
+    is_share = BUSIEST.search(curve.metric) or 1 / even <= first * experts <= even
     return level * experts - 1 if is_share else None
 
 

@@ -9,6 +9,7 @@ import loganalyst as la
 from loganalyst import anonymous
 from loganalyst.model import Diagnosis
 from tests.anonymous.planted import MAKERS, ROOT, SECRETS
+from tests.recorded import diagnosed
 
 
 @pytest.fixture(scope="module", params=MAKERS, ids=lambda make: make.__name__)
@@ -23,4 +24,4 @@ def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
-    return json.loads(anonymous.render(la.diagnose(ROOT / "fixtures/runs/nan-lr")))
+    return json.loads(anonymous.render(diagnosed(ROOT / "fixtures/runs/nan-lr")))

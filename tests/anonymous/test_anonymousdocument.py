@@ -13,6 +13,7 @@ from loganalyst import anonymous
 from loganalyst.model import Diagnosis
 from tests.anonymous.planted import MORE, OWN, ROOT, RUNS, SECRETS, closed, log_text, table
 from tests.commandline import called
+from tests.recorded import diagnosed
 
 
 def test_the_secrets_were_read(planted: Diagnosis) -> None:
@@ -40,7 +41,7 @@ def test_a_document_holds_only_known_words(planted: Diagnosis) -> None:
 @pytest.mark.parametrize("run", RUNS[::4] + MORE, ids=lambda p: p.name)
 def test_documents_of_real_runs_hold_only_known_words(run: Path) -> None:
     """The same for runs of real writers."""
-    assert closed(anonymous.document(la.diagnose(run))) == []
+    assert closed(anonymous.document(diagnosed(run))) == []
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -62,7 +63,7 @@ def test_random_secrets_stay_inside(tmp_path: Path, secrets: list[str]) -> None:
 @pytest.mark.parametrize("run", RUNS + MORE, ids=lambda p: p.name)
 def test_the_document_gives_the_same_diagnosis(run: Path, tmp_path: Path) -> None:
     """Status, causes in their order, symptoms, and nearly the same confidence."""
-    found = la.diagnose(run)
+    found = diagnosed(run)
     file = tmp_path / "case.json"
     file.write_text(anonymous.render(found))
     again = la.diagnose(file)

@@ -4,10 +4,10 @@
 
 Each case of `fixtures/replays` is trained (metrics.csv and checkpoints), diagnosed from its logs alone, and replayed.
 Printed are the confidence of the true cause before and after, whether the replay confirms it, how many of the rivals
-named beforehand it refutes, how it ended, and the seconds of the replay (of the processor's, for on a busy machine the
-clock tells little). Below stands the Brier score, of the logs
-alone and after the replay: the squared distance of each confidence from the truth (1 for the cause, of several that are
-right for the likeliest; 0 for any other hypothesis), added up over a case's hypotheses, its mean over the cases.
+named beforehand it refutes, how it ended, and the processor seconds of the replay: a busy machine changes them little.
+Below stands the Brier score, of the logs alone and after the replay: the squared distance of each confidence from the
+truth (1 for the cause, of several that are right for the likeliest; 0 for any other hypothesis), added up over a case's
+hypotheses, its mean over the cases.
 """
 
 import argparse
@@ -56,8 +56,8 @@ def row(case: cases.Case, found: Replay, seconds: float) -> str:
     said = next((h.verdict for h in right if h.verdict == "confirmed"), "none right" if case.causes else "none")
     before, after = (max((getattr(h, when) for h in right), default=0.0) for when in ("before", "after"))
     refuted = f"{sum(verdicts.get(rival) == 'refuted' for rival in case.rivals)} of {len(case.rivals)}"
-    told = f"{found.ended}{', wrongly confirmed: ' + ' '.join(wrong) if wrong else ''}"
-    return f"{before:8.2f}{after:7.2f}  {said:11}{refuted:>15}{seconds:6.1f}  {told}"
+    ending = f"{found.ended}{', wrongly confirmed: ' + ' '.join(wrong) if wrong else ''}"
+    return f"{before:8.2f}{after:7.2f}  {said:11}{refuted:>15}{seconds:6.1f}  {ending}"
 
 
 def brier(case: cases.Case, found: Replay, when: str) -> float:

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import jsonschema
-import lightning
 import pytest
 import safetensors.torch
 import torch
@@ -24,21 +23,22 @@ def test_the_command_prints_the_schema(capsys):
     assert json.loads(capsys.readouterr().out) == schema()
 
 
-class Net(lightning.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.save_hyperparameters({"lr": 0.1})
-        self.body = torch.nn.Linear(4, 1)
-
-    def training_step(self, batch, _):
-        return self.body(batch).square().mean()
-
-    def configure_optimizers(self):
-        adam = torch.optim.Adam(self.parameters(), lr=0.1)
-        return [adam], [torch.optim.lr_scheduler.StepLR(adam, 1, 0.5)]
-
-
 def test_a_checkpoint_of_lightning_is_read(tmp_path):
+    import lightning  # takes seconds; one worker of the tests needs it
+
+    class Net(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.save_hyperparameters({"lr": 0.1})
+            self.body = torch.nn.Linear(4, 1)
+
+        def training_step(self, batch, _):
+            return self.body(batch).square().mean()
+
+        def configure_optimizers(self):
+            adam = torch.optim.Adam(self.parameters(), lr=0.1)
+            return [adam], [torch.optim.lr_scheduler.StepLR(adam, 1, 0.5)]
+
     trainer = lightning.Trainer(
         max_epochs=2, accelerator="cpu", logger=False, enable_progress_bar=False, enable_model_summary=False,
         default_root_dir=tmp_path, enable_checkpointing=False,

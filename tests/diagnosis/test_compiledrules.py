@@ -48,6 +48,17 @@ def test_a_rule_of_the_user_is_checked_against_them(checked: Entries, tmp_path: 
     assert [problem for problem in found.problems if "is taken by" in problem] != []
 
 
+def test_the_entries_of_the_user_are_not_added_to_ours(checked: Entries, tmp_path: Path) -> None:
+    """Ours are loaded once for all folders of users."""
+    text = (rules_dir() / "optimisation/lr-too-high.yaml").read_text().replace("id: lr-too-high", "id: rate-of-mine", 1)
+    (tmp_path / "optimisation").mkdir()
+    (tmp_path / "optimisation" / "rate-of-mine.yaml").write_text(text)
+    found = load_catalogue(declared(), [rules_dir(), tmp_path], ours=checked)
+
+    assert "rate-of-mine" in found.rules
+    assert "rate-of-mine" not in load_catalogue(declared(), [rules_dir()], ours=checked).rules
+
+
 def test_no_path_of_this_machine_is_in_them(checked: Entries) -> None:
     """A wheel is built in one place and installed in another."""
     assert str(rules_dir()).encode() not in compiledrules.encoded(checked)

@@ -1,12 +1,12 @@
 """The answer for a run: accepted causes leave it, and causes name their origin."""
 
-import loganalyst as la
 from fixtures.truth import RUNS
 from loganalyst.diagnosis.conclusion import rejudge
 from loganalyst.model import Evidence
 from loganalyst.pipeline import catalogue
+from tests.recorded import diagnosed
 
-FOUND = la.diagnose(RUNS / "nan-lr")
+FOUND = diagnosed(RUNS / "nan-lr")
 
 
 def test_an_accepted_cause_is_counted_and_not_named() -> None:

@@ -11,12 +11,10 @@ import pytest
 from loganalyst import diagnose as of_run
 from loganalyst import pipeline
 from loganalyst.diagnosis import Judgement, diagnose
-from loganalyst.diagnosis.catalogue import load
-from loganalyst.features import declared
 from loganalyst.model import Features
 from loganalyst.report.diagnosis import asjson, html, markdown, terminal
 from loganalyst.report.diagnosis.schema import schema
-from loganalyst.rulefiles import rules_dir
+from loganalyst.rulecatalogue import catalogue
 
 FELL = {
     "run_kind": "training", "train_loss_points": 80, "train_loss_metric": "loss", "train_loss_drop_relative": 0.3,
@@ -82,7 +80,7 @@ def test_a_run_with_a_cause_has_rivals_for_its_symptoms_alone() -> None:
 def test_a_note_names_rules_that_exist(tmp_path: Path, named: str, told: tuple[str, ...]) -> None:
     """An unknown rule is reported with its line, and the note is left out."""
     (tmp_path / "notes.yaml").write_text(NOTE.replace("PERHAPS", named))
-    known = load(declared(), [rules_dir(), tmp_path])
+    known = catalogue((tmp_path,))
 
     assert [problem.partition(": ")[2] for problem in known.problems] == list(told)
     assert ("warm" in known.notes) == (not told)

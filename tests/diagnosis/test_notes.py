@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from loganalyst.diagnosis import diagnose
-from loganalyst.diagnosis.catalogue import Catalogue, load
+from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.ruletests import check
-from loganalyst.features import declared
 from loganalyst.model import Features, Note
-from loganalyst.rulefiles import rules_dir
+from loganalyst.rulecatalogue import catalogue
 
 KINDS = "tests show it and do not"
 HOT = """
@@ -27,13 +26,13 @@ hot:
 def own(folder: Path, text: str) -> Catalogue:
     """Our catalogue with a user's notes."""
     (folder / "notes.yaml").write_text(text)
-    return load(declared(), [rules_dir(), folder])
+    return catalogue((folder,))
 
 
 def test_a_note_changes_nothing_in_the_answer(tmp_path):
     """The same status, confidence and causes with and without it."""
     values = {"job_state": "completed", "run_status": "finished", "run_kind": "job", "gpu_util_mean": 95.0}
-    plain = diagnose(load(declared(), [rules_dir()]), Features(values))
+    plain = diagnose(catalogue(), Features(values))
     noted = diagnose(own(tmp_path, HOT), Features(values))
 
     assert noted.notes == (Note("hot", "It is hot", "at 95 %", "open a window", origin=str(tmp_path / "notes.yaml")),)
@@ -55,7 +54,7 @@ STUCK = {
 )
 def test_a_note_excuses_its_symptoms_where_no_cause_is_likely(margin, status, symptoms):
     """A preference loss that moves little is no fault if most pairs are ranked right, with a margin."""
-    known = load(declared(), [rules_dir()])
+    known = catalogue()
     found = diagnose(known, Features({**STUCK, "preference_margin_last": margin}))
 
     assert (found.status, [s.id for s in found.symptoms]) == (status, symptoms)
@@ -64,7 +63,7 @@ def test_a_note_excuses_its_symptoms_where_no_cause_is_likely(margin, status, sy
 
 def test_a_note_excuses_nothing_where_a_cause_is_likely():
     """A rate of 0 explains a loss that stands still."""
-    known = load(declared(), [rules_dir()])
+    known = catalogue()
     found = diagnose(
         known, Features({**STUCK, "train_loss_drop_relative": 0.005, "preference_margin_last": 0.026, "lr_peak": 0.0})
     )
@@ -101,7 +100,7 @@ def test_a_note_is_not_shown_if_the_answer_is_no_or_not_known(tmp_path, mean):
 def test_a_note_is_left_out_where_its_symptom_is_seen(end, notes):
     """`unless_seen` names the symptom that says the same."""
     values = {"stall_count": 1, "stall_s": 3600.0, "stall_ratio": 360.0, "stall_share": 0.4, "stall_step": 800}
-    found = diagnose(load(declared(), [rules_dir()]), Features({**values, "end_by_time_limit": end}))
+    found = diagnose(catalogue(), Features({**values, "end_by_time_limit": end}))
 
     assert [note.id for note in found.notes] == notes
     assert ("stalled" in {symptom.id for symptom in found.symptoms}) is end

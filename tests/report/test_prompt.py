@@ -14,6 +14,7 @@ from loganalyst import model
 from loganalyst.errors import SourceError
 from loganalyst.model import Cause, Diagnosis, Evidence
 from loganalyst.model.shortrepr import MAX_LINE, Short
+from tests.recorded import diagnosed
 from tests.report.browser import Browser
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m\n</svg><img src=x onerror=alert(1)>
 
 @pytest.fixture(scope="module")
 def failed() -> Diagnosis:
-    return la.diagnose(ROOT / "fixtures/runs/nan-lr")
+    return diagnosed(ROOT / "fixtures/runs/nan-lr")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, failed: Diagnosis) -> Diag
 @pytest.mark.parametrize("run", RUNS[::6], ids=lambda p: p.name)
 def test_a_diagnosis_is_at_most_ten_lines(run: Path) -> None:
     """Verdict, confidence, every cause with its place, and the run's path."""
-    found = la.diagnose(run)
+    found = diagnosed(run)
     told = repr(found)
 
     assert len(told.splitlines()) <= 10

@@ -7,10 +7,11 @@ import loganalyst as la
 from fixtures.truth import RUNS
 from loganalyst.store import judgedrows
 from loganalyst.store.columns import JUDGED, schema
+from tests.recorded import diagnosed
 
 
 def test_a_diagnosis_is_one_row_of_its_table() -> None:
-    found = la.diagnose(RUNS / "nan-lr")
+    found = diagnosed(RUNS / "nan-lr")
     rows = judgedrows.rows(found, "1.0 abc", 7)
     row = rows["diagnoses"].row(0, named=True)
 
@@ -23,7 +24,7 @@ def test_a_diagnosis_is_one_row_of_its_table() -> None:
 
 
 def test_features_that_are_not_known_have_no_column() -> None:
-    found = la.diagnose(RUNS / "nan-lr")
+    found = diagnosed(RUNS / "nan-lr")
     (features,) = judgedrows.rows(found, "", 0)["features"].to_dicts()
 
     assert features.pop("run_id") == found.run.id

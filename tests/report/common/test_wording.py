@@ -74,21 +74,6 @@ def test_size(n, said):
     assert said == wording.size(int(n))
 
 
-def test_clean_removes_what_a_terminal_would_obey():
-    """Escapes, controls, line breaks and direction marks go; visible text stays."""
-    assert wording.clean("\x1b[31mred\x1b[0m \x1b]0;x\x07title\r\n\x08\u202eback\x9b") == "red title back"
-
-
-@given(st.text())
-def test_clean_is_one_short_line(raw):
-    """Whatever comes in, one printable line of at most the limit comes out, and cleaning it again changes nothing."""
-    cleaned = wording.clean(raw, 50)
-
-    assert len(cleaned) <= 50
-    assert cleaned.isprintable()
-    assert cleaned == wording.clean(cleaned, 50)
-
-
 @pytest.mark.parametrize(
     ("first", "last", "said"), [(1, 900, "1 to 900"), (7, 7, "7"), (None, 5, "5"), (None, None, "not known")]
 )
