@@ -17,6 +17,7 @@ Fault = tuple[int, str | None, str]  # line, label, pattern
 # in captures, see `Traceback.printer`
 _PRINTER = re.compile(r'"printer":"(\w+)"')  # `"printer":"logger"`
 _WAS_HANDLED = '"handled":true'  # in captures of an exception behind which the program says what it did instead
+_LATE = '"late":true'  # in captures of an exception that left the training behind it
 _OF_TRACEBACK = '"exception":'  # in captures of a traceback's exception
 _NAT = np.iinfo(np.int64).min  # NaT as an integer
 _STATUS_OF_STOP: dict[str, RunStatus] = {
@@ -36,7 +37,8 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 class Session:
     """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
-    progress: its last two lines with a metric. trained: the number of lines with a metric. faults: by part, the
+    progress: its last two lines with a metric. begun: its first one. late: the last line of an uncaught exception that was
+    raised behind the training. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
     exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
     program printed each exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the
@@ -51,6 +53,8 @@ class Session:
     job: str | None = None
     seen: list[str] = field(default_factory=list)
     progress: list[int] = field(default_factory=list)
+    begun: int = 0
+    late: int = 0
     trained: int = 0
     faults: dict[str, Fault] = field(default_factory=dict)
     caught: dict[str, int] = field(default_factory=dict)
@@ -111,7 +115,14 @@ class Session:
         line = self.faults.get("uncaught", (last_line,))[0]
         went_on = len(self.progress) > 1 and self.progress[0] > line
         longer = min(self.trained, last_line - line) > blame_limit("flushed")
-        return went_on and (longer or self.ended_at > line or self.reported_done)
+        ended = self.ended_at > line and not self._was_flushed(line)
+        return went_on and (longer or ended or self.reported_done)
+
+    def _was_flushed(self, line: int) -> bool:
+        """Whether the end of the training waited in a buffer as an exception was printed on this line, since it was raised
+        behind the training and no metric precedes it.
+        """
+        return self.late == line and not 0 < self.begun < line
 
     def add_fault(self, part: str, fault: Fault, captures: str) -> None:
         """Record a fault, unless training survived it. `captures` are those of its line."""
@@ -123,6 +134,7 @@ class Session:
             self._count(fault[0], fault[2], by_logger=printer == "logger")
         elif printer == "interpreter":
             part = "uncaught"
+            self.late = fault[0] if _LATE in captures else self.late
         if _WAS_HANDLED in captures:
             return
         if part in ("caught", "uncaught"):
@@ -165,6 +177,7 @@ class Session:
     def add_progress(self, lines: NDArray[np.int64]) -> None:
         """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()
+        self.begun = self.begun or int(lines.min())
         self.trained += len(np.unique(lines))
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
