@@ -1,8 +1,8 @@
 """Losses of a job log that are results of separate experiments, one row each, and not the course of one training.
 
 The rows of a sweep (`alpha=0.1 loss=0.3`), of folds, seeds or networks have neither a step nor an epoch, so the reader
-numbers them. They are taken for separate experiments if a setting beside them takes the values of a grid, or if they are
-few and none of the losses falls steadily.
+numbers them. They are taken for separate experiments if a setting beside them takes the values of a grid, or if they
+are few and none of the losses falls steadily.
 """
 
 import re

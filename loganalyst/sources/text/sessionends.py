@@ -37,8 +37,8 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 class Session:
     """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
-    progress: its last two lines with a metric. begun: its first one. late: the last line of an uncaught exception that was
-    raised behind the training. trained: the number of lines with a metric. faults: by part, the
+    progress: its last two lines with a metric. begun: its first one. late: the last line of an uncaught exception that
+    was raised behind the training. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
     exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
     program printed each exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the
@@ -119,8 +119,8 @@ class Session:
         return went_on and (longer or ended or self.reported_done)
 
     def _was_flushed(self, line: int) -> bool:
-        """Whether the end of the training waited in a buffer as an exception was printed on this line, since it was raised
-        behind the training and no metric precedes it.
+        """Whether the end of the training waited in a buffer as the exception on this line was printed, which was
+        raised behind the training: no metric precedes it.
         """
         return self.late == line and not 0 < self.begun < line
 

@@ -45,8 +45,8 @@ class Found(NamedTuple):
     """The blocks of a batch; places are rows of the batch. `blocks` are all of them (`stacks.FOUND`).
 
     `ends` are the Python tracebacks with a known exception, one a row: row and header, chain, exception, message,
-    frame, rank and node that it is said to come from, harmless, ignored, printer, outer, late, tried_again. `chains` is their
-    number of chains.
+    frame, rank and node that it is said to come from, harmless, ignored, printer, outer, late, tried_again. `chains` is
+    their number of chains.
     """
 
     ends: pl.DataFrame
