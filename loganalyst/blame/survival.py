@@ -62,12 +62,14 @@ def _uncaught() -> pl.Expr:
     Python ends after such an exception. What follows it was printed before, and waited in a buffer: more metrics than a
     buffer holds are of a later start. Behind an exception that metrics precede, no lines at all may be more.
     """
-    went_on, ended = (
-        (pl.col("line").filter(shown).max().over(_LOG) > pl.col("line")).fill_null(value=False)
-        for shown in (has_trait("went_on"), pl.col("part") == "end")
+    of_training = has_trait("finished") | has_trait("early_stop")
+    shown = (pl.col("part") == "end") | has_trait("went_on")
+    went_on, training_ended = (
+        (pl.col("line").filter(one).max().over(_LOG) > pl.col("line")).fill_null(value=False)
+        for one in (shown & ~of_training, shown & of_training)
     )
-    late = (pl.col("captures").str.json_path_match("$.late") == "true").fill_null(value=False)
-    ended_later = went_on | (ended & ~(late & pl.col("untrained")))  # the end of a training may wait in the buffer too
+    late = (pl.col("captures").str.json_path_match("$.late") == "true").fill_null(value=False) & pl.col("untrained")
+    ended_later = went_on | (training_ended & ~late)  # the end of a training that was left may wait in the buffer too
     uncaught = (pl.col("printer") == "interpreter") & (pl.col("later") <= blame_limit("flushed"))
     uncaught &= pl.col("untrained") | (pl.col("behind") <= blame_limit("flushed"))
     stopped = (pl.col("part") == "stop").any().over("session")

@@ -37,8 +37,8 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 class Session:
     """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
-    progress: its last two lines with a metric. begun: its first one. late: the last line of an uncaught exception that
-    was raised behind the training. trained: the number of lines with a metric. faults: by part, the
+    progress: its last two lines with a metric. begun: its first one. late: an exception was raised behind the training,
+    and no metric precedes it. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
     exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
     program printed each exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the
@@ -54,7 +54,7 @@ class Session:
     seen: list[str] = field(default_factory=list)
     progress: list[int] = field(default_factory=list)
     begun: int = 0
-    late: int = 0
+    late: bool = False
     trained: int = 0
     faults: dict[str, Fault] = field(default_factory=dict)
     caught: dict[str, int] = field(default_factory=dict)
@@ -115,14 +115,7 @@ class Session:
         line = self.faults.get("uncaught", (last_line,))[0]
         went_on = len(self.progress) > 1 and self.progress[0] > line
         longer = min(self.trained, last_line - line) > blame_limit("flushed")
-        ended = self.ended_at > line and not self._was_flushed(line)
-        return went_on and (longer or ended or self.reported_done)
-
-    def _was_flushed(self, line: int) -> bool:
-        """Whether the end of the training waited in a buffer as the exception on this line was printed, which was
-        raised behind the training: no metric precedes it.
-        """
-        return self.late == line and not 0 < self.begun < line
+        return went_on and (longer or self.ended_at > line or self.reported_done)
 
     def add_fault(self, part: str, fault: Fault, captures: str) -> None:
         """Record a fault, unless training survived it. `captures` are those of its line."""
@@ -134,7 +127,7 @@ class Session:
             self._count(fault[0], fault[2], by_logger=printer == "logger")
         elif printer == "interpreter":
             part = "uncaught"
-            self.late = fault[0] if _LATE in captures else self.late
+            self.late |= _LATE in captures and not 0 < self.begun < fault[0]
         if _WAS_HANDLED in captures:
             return
         if part in ("caught", "uncaught"):
@@ -151,8 +144,13 @@ class Session:
         self.caught[pattern] = self.caught.get(pattern, 0) + 1
         self.last_caught[pattern] = line
 
-    def add_end(self, line: int) -> None:
-        """Record an end mark: the program went on after exceptions that it printed, and after a watchdog's word."""
+    def add_end(self, line: int, *, of_training: bool = False) -> None:
+        """Record an end mark: the program went on after exceptions that it printed, and after a watchdog's word.
+
+        The end of a training had waited in a buffer if an exception of what comes behind it is printed before.
+        """
+        if of_training and self.late:
+            return
         self.ended_well = True
         self.ended_at = max(self.ended_at, line)
         self.reported_done |= line <= self.reported

@@ -26,8 +26,8 @@ class Traceback:
     node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
     first member. tried_again: its handler tried the same in another way, and that failed by the same kind of exception.
     printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
-    "file:line" of the outermost frame where the interpreter printed it; late: it calls
-    what comes behind a training.
+    "file:line" of the outermost frame where the interpreter printed it; late: it had
+    left the training behind.
 
     depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this
     one was handled; inner: printed as part of the previous one's message; quoted: the exception above is about this
