@@ -62,12 +62,18 @@ def _uncaught() -> pl.Expr:
     Python ends after such an exception. What follows it was printed before, and waited in a buffer: more metrics than a
     buffer holds are of a later start. Behind an exception that metrics precede, no lines at all may be more.
     """
+    of_training = has_trait("finished") | has_trait("early_stop")
     shown = (pl.col("part") == "end") | has_trait("went_on")
-    ended_later = pl.col("line").filter(shown).max().over(_LOG) > pl.col("line")
+    went_on, training_ended = (
+        (pl.col("line").filter(one).max().over(_LOG) > pl.col("line")).fill_null(value=False)
+        for one in (shown & ~of_training, shown & of_training)
+    )
+    late = (pl.col("captures").str.json_path_match("$.late") == "true").fill_null(value=False) & pl.col("untrained")
+    ended_later = went_on | (training_ended & ~late)  # the end of a training that was left may wait in the buffer too
     uncaught = (pl.col("printer") == "interpreter") & (pl.col("later") <= blame_limit("flushed"))
     uncaught &= pl.col("untrained") | (pl.col("behind") <= blame_limit("flushed"))
     stopped = (pl.col("part") == "stop").any().over("session")
-    return (uncaught & ~stopped & ~ended_later.fill_null(value=False)).fill_null(value=False)
+    return (uncaught & ~stopped & ~ended_later).fill_null(value=False)
 
 
 def _other_program() -> pl.Expr:

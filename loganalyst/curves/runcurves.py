@@ -9,6 +9,7 @@ from loganalyst.curves.heldoutsets import TOTAL, WHY_SET, held_out_sets, held_ou
 from loganalyst.curves.roleclaims import Claim
 from loganalyst.curves.roles import all_roles, corrected, proposed
 from loganalyst.curves.rolewitnesses import weighed
+from loganalyst.curves.separaterows import without_course
 from loganalyst.curves.trainers import Trainer, known_roles
 from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.model import Curve, Metric, Run
@@ -35,7 +36,8 @@ def run_curves(
     claims = weighed(found, proposals, known.keys(), stated.keys(), run.config["key"].unique())
     claims |= {m: claims[m]._replace(confidence=p) for m, p in run.role_confidence.items() if m in claims}
     found = [_claimed(curve, claims[curve.metric], direction, weights) for curve in found]
-    found, reasons = with_meanings(last_training(found), all_roles()), {m: c.why for m, c in claims.items()}
+    found, separate = without_course(with_meanings(last_training(found), all_roles()), run, all_roles())
+    reasons = {m: c.why for m, c in claims.items()} | separate
     sets = held_out_sets(found)
     found = [replace(curve, role=all_roles()[TOTAL]) if curve.metric in sets else curve for curve in found]
     added = [*stand_ins(found, all_roles()), *held_out_total(found, all_roles())]

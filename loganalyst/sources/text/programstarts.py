@@ -306,6 +306,7 @@ class Sessions:
                 session.add_progress(chunk.line[numbers])
             session.add_times(look.time[begin:end].view(np.int64))
         ids = (*having("terminated"), *having("traceback"))
+        training_ends = {*having("finished"), *having("early_stop")}
         more = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in ids])
         judged = hits[hits.with_parts(*_JUDGED, "end") | more]
         answers = hits.line[hits.chain != NONE]
@@ -316,7 +317,7 @@ class Sessions:
             part = PARTS[place]
             session = self.all[number]
             if part == "end":
-                session.add_end(line)
+                session.add_end(line, of_training=known.ids[pattern] in training_ends)
             elif known.ids[pattern] in having("traceback"):
                 session.head = line
             else:

@@ -17,6 +17,7 @@ Fault = tuple[int, str | None, str]  # line, label, pattern
 # in captures, see `Traceback.printer`
 _PRINTER = re.compile(r'"printer":"(\w+)"')  # `"printer":"logger"`
 _WAS_HANDLED = '"handled":true'  # in captures of an exception behind which the program says what it did instead
+_LATE = '"late":true'  # in captures of an exception that left the training behind it
 _OF_TRACEBACK = '"exception":'  # in captures of a traceback's exception
 _NAT = np.iinfo(np.int64).min  # NaT as an integer
 _STATUS_OF_STOP: dict[str, RunStatus] = {
@@ -36,7 +37,8 @@ _STATUS_OF_LABEL: dict[str, RunStatus] = {
 class Session:
     """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
-    progress: its last two lines with a metric. trained: the number of lines with a metric. faults: by part, the
+    progress: its last two lines with a metric. begun: its first one. late: an exception was raised behind the training,
+    and no metric precedes it. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
     exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
     program printed each exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the
@@ -51,6 +53,8 @@ class Session:
     job: str | None = None
     seen: list[str] = field(default_factory=list)
     progress: list[int] = field(default_factory=list)
+    begun: int = 0
+    late: bool = False
     trained: int = 0
     faults: dict[str, Fault] = field(default_factory=dict)
     caught: dict[str, int] = field(default_factory=dict)
@@ -123,6 +127,7 @@ class Session:
             self._count(fault[0], fault[2], by_logger=printer == "logger")
         elif printer == "interpreter":
             part = "uncaught"
+            self.late |= _LATE in captures and not 0 < self.begun < fault[0]
         if _WAS_HANDLED in captures:
             return
         if part in ("caught", "uncaught"):
@@ -139,8 +144,13 @@ class Session:
         self.caught[pattern] = self.caught.get(pattern, 0) + 1
         self.last_caught[pattern] = line
 
-    def add_end(self, line: int) -> None:
-        """Record an end mark: the program went on after exceptions that it printed, and after a watchdog's word."""
+    def add_end(self, line: int, *, of_training: bool = False) -> None:
+        """Record an end mark: the program went on after exceptions that it printed, and after a watchdog's word.
+
+        The end of a training had waited in a buffer if an exception of what comes behind it is printed before.
+        """
+        if of_training and self.late:
+            return
         self.ended_well = True
         self.ended_at = max(self.ended_at, line)
         self.reported_done |= line <= self.reported
@@ -165,6 +175,7 @@ class Session:
     def add_progress(self, lines: NDArray[np.int64]) -> None:
         """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()
+        self.begun = self.begun or int(lines.min())
         self.trained += len(np.unique(lines))
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]

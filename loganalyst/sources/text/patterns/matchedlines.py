@@ -83,7 +83,7 @@ class Catalogue:
         """The claimed rows of a batch, and all candidate rows as text.
 
         `literals` were found in `rows`. `ends` are tracebacks (row of the exception, exception, message, frame, rank,
-        node, harmless, ignored, printer, outer, tried_again, chain), one a row, in order.
+        node, harmless, ignored, printer, outer, late, tried_again, chain), one a row, in order.
         """
         asked = np.union1d(rows, ends["row"].to_numpy()) if ends.height else np.unique(rows)
         if not len(asked):
@@ -191,7 +191,7 @@ def _encoded(ends: pl.DataFrame) -> list[str]:
     and node where the log says that another process raised it.
     """
     captures = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
-    names = ("rank", "node", "printer", "outer", "tried_again", "handled")
+    names = ("rank", "node", "printer", "outer", "late", "tried_again", "handled")
     for i, values in enumerate(zip(*(ends[name] for name in names), strict=True)):
         known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         if known:

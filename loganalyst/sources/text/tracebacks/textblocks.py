@@ -45,8 +45,8 @@ class Found(NamedTuple):
     """The blocks of a batch; places are rows of the batch. `blocks` are all of them (`stacks.FOUND`).
 
     `ends` are the Python tracebacks with a known exception, one a row: row and header, chain, exception, message,
-    frame, rank and node that it is said to come from, harmless, ignored, printer, outer, tried_again. `chains` is their
-    number of chains.
+    frame, rank and node that it is said to come from, harmless, ignored, printer, outer, late, tried_again. `chains` is
+    their number of chains.
     """
 
     ends: pl.DataFrame
@@ -57,7 +57,7 @@ class Found(NamedTuple):
 _ENDS = pl.Schema(
     {"row": pl.Int64, "head": pl.Int64, "chain": pl.Int64, "exception": pl.String, "message": pl.String,
      "frame": pl.String, "rank": pl.Int64, "node": pl.String, "harmless": pl.Boolean,
-     "ignored": pl.Boolean, "printer": pl.String, "outer": pl.String, "tried_again": pl.Boolean}
+     "ignored": pl.Boolean, "printer": pl.String, "outer": pl.String, "late": pl.Boolean, "tried_again": pl.Boolean}
 )  # fmt: skip
 _NONE = Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
 
@@ -88,10 +88,10 @@ def find(chunk: Chunk, word_rows: Mapping[str, Integers]) -> Found:
     chains = len({one.chain for one in traces})
     ends = [
         (one.row, one.head, one.chain, one.exception, one.message, one.frame, one.process, one.node, one.harmless,
-         one.ignored, one.printer, one.outer, one.tried_again or None)
+         one.ignored, one.printer, one.outer, one.late or None, one.tried_again or None)
         for one in traces
     ]  # fmt: skip
-    of_tasks = (None, None, False, False, None, None, None)
+    of_tasks = (None, None, False, False, None, None, None, None)
     ends += [(one.first, one.first, chains + i, *one[2:], *of_tasks) for i, one in enumerate(failed, 1)]
     return Found(_ends(ends, place), _placed(pl.concat(found, how="diagonal"), rows), chains + len(failed))
 

@@ -77,6 +77,12 @@ _TOPS = ("<module>", "_bootstrap", "_bootstrap_inner", "_run_module_as_main", "_
 _INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/]")
 # `Process Uploader-2:`; the traceback of a process that the program started with `multiprocessing` follows
 _CHILD = re.compile(r"Process [\w.:-]{1,80}:$")
+# A call that goes behind the training, and one of the training: `preds = model.predict(x)`, `train(model, loader)`
+_LATE_CALL = re.compile(
+    r"\b(?:predict|test|evaluate|eval|infer|inference|export|push_to_hub|savefig|save_pretrained|to_csv|quantize|convert)"
+    r"(?:_model|_on_test|_all|_results?|_proba|_onnx|_predictions?)?\("
+)
+_TRAINING_CALL = re.compile(r"\b\w*(?:train|fit)\w*\(")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
 _NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
 # `4 fits failed with the following error:`, in the message of scikit-learn's exception above
@@ -161,6 +167,12 @@ class Lines(NamedTuple):
         texts = reversed(self.text[max(i - _MAX_PLACE_LINES, 0) : i])
         parts = takewhile(bool, (hit and hit[1] for hit in map(_RICH_PART.match, texts)))
         return "".join(reversed([part for part in parts if part]))
+
+    def late(self) -> bool:
+        """Whether the user's code left the training behind: a frame calls what follows it, and none trains."""
+        own = [i for i in range(1, len(self.text) - 1) if self.frame(i)]
+        code = [self.text[i + 1] for i in own]
+        return any(map(_LATE_CALL.search, code)) and not any(map(_TRAINING_CALL.search, code))
 
     def frame(self, i: int) -> str | None:
         """The frame on line `i` as "file:line in function"; None if it is in a library."""

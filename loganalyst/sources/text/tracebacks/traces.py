@@ -26,7 +26,8 @@ class Traceback:
     node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
     first member. tried_again: its handler tried the same in another way, and that failed by the same kind of exception.
     printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
-    "file:line" of the outermost frame where the interpreter printed it.
+    "file:line" of the outermost frame where the interpreter printed it; late: it had
+    left the training behind.
 
     depth: of its margin; linked: the next one is said to follow from it; handled: the next one was raised while this
     one was handled; inner: printed as part of the previous one's message; quoted: the exception above is about this
@@ -46,6 +47,7 @@ class Traceback:
     ignored: bool = False
     printer: str | None = None
     outer: str | None = None
+    late: bool = False
     row: int | None = None
     deep: int | None = None
     chain: int = 0
@@ -153,7 +155,7 @@ def _opened(printer: Printer, first: int, after: int, links: list[int], handling
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=tracelines.next_process(before), node=task[1] if task else None,
         ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))) or by == "warning",
-        printer=by, outer=outer,
+        printer=by, outer=outer, late=by == "interpreter" and lines.late(),
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
 
