@@ -34,7 +34,8 @@ def conclude(
     of the user's own to their file, and `places` are the settings of configs and code that fixes may name.
     """
     judged = diagnose(known, found.features, symptoms)
-    recommendation, notes = recommended(judged.status, found.run.status, judged.notes)
+    end_known = found.run.status != "unknown" or found.features.values.get("run_end") is not None
+    recommendation, notes = recommended(judged.status, found.run.status, judged.notes, end_known=end_known)
     answered = _answered(found, judged, cited(_with_origins(judged.causes, found, origins), places), accepted)
     return replace(
         answered,
