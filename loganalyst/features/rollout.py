@@ -4,7 +4,16 @@ import re
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, last_share, logged_near, ratio, witness_at
+from loganalyst.features.context import (
+    Computed,
+    Context,
+    first_level,
+    last_level,
+    last_share,
+    logged_near,
+    ratio,
+    witness_at,
+)
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
