@@ -25,10 +25,9 @@ def between(judged: Judged, every: Mapping[str, Judged], answers: Answers, catal
 
     Curves do not decide between causes of a fault that a line of the log names.
     """
-    logged = (
-        () if advice.names_fault(answers) else _logged([judged, *_rivals(judged, every, answers)], answers, catalogue)
-    )
-    return logged + _experiment(judged, answers)
+    if advice.names_fault(answers):
+        return _experiment(judged, answers)
+    return _logged([judged, *_rivals(judged, every, answers)], answers, catalogue) + _experiment(judged, answers)
 
 
 def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:

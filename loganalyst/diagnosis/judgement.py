@@ -171,12 +171,8 @@ def _excluded(judged: Judged, answers: Answers) -> bool:
     """
     if judged.verdict == "not_applicable":
         return True
-    if (
-        not judged.seen
-        or judged.verdict == "unknown"
-        or not judged.contradicted
-        or not advice.excluding(judged, answers)
-    ):
+    reasoned = judged.contradicted and advice.excluding(judged, answers)
+    if not judged.seen or judged.verdict == "unknown" or not reasoned:
         return False
     return advice.names_fault(answers) or not advice.lacks_line(judged, answers)
 
