@@ -87,7 +87,7 @@ def test_a_log_with_dates_is_no_text_of_numbers() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("max_steps: 100\n", "one line, `max_steps: 100`"),
+        ("epoch 1 0.5\n", "one line, `epoch 1 0.5`"),
         ("0.5\n0.25\n", "2 lines, most with 1 number, such as `0.5`"),
     ],
 )
