@@ -1,6 +1,6 @@
 """Fixes filled with the run's values, and the reasons why rules were ruled out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
@@ -115,8 +115,19 @@ def _contrary(judged: Judged, answers: Answers) -> list[tuple[Item, Answer]]:
 
 def against(judged: Judged, answers: Answers) -> str:
     """The strongest evidence against the rule that has a text. The others may assume what the strongest denies."""
-    texts = (first_known([i.says if h else i.says_if_false], answers.values) for i, h in _contrary(judged, answers))
-    return next(filter(None, texts), "")
+    return next((text for _, text in _contrary_texts(judged, answers)), "")
+
+
+def excluding(judged: Judged, answers: Answers) -> bool:
+    """Whether the evidence that `against` states excludes the rule: a sign that is missing alone does not."""
+    return next((item.rules_out for item, _ in _contrary_texts(judged, answers)), False)
+
+
+def _contrary_texts(judged: Judged, answers: Answers) -> Iterator[tuple[Item, str]]:
+    """The items that count against the rule and have a text, with that text, the strongest first."""
+    for item, holds in _contrary(judged, answers):
+        if text := first_known([item.says if holds else item.says_if_false], answers.values):
+            yield item, text
 
 
 def _needs(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:

@@ -8,7 +8,7 @@ import polars as pl
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.decidingscripts import deciding
-from loganalyst.diagnosis.fixplaces import cited
+from loganalyst.diagnosis.fixplaces import cited, named
 from loganalyst.diagnosis.judgement import Judgement, diagnose
 from loganalyst.diagnosis.outlook import recommended, unseen
 from loganalyst.diagnosis.quickfixes import quick_fixes
@@ -34,8 +34,10 @@ def conclude(
     of the user's own to their file, and `places` are the settings of configs and code that fixes may name.
     """
     judged = diagnose(known, found.features, symptoms)
-    recommendation, notes = recommended(judged.status, found.run.status, judged.notes)
-    answered = _answered(found, judged, cited(_with_origins(judged.causes, found, origins), places), accepted)
+    end_known = found.run.status != "unknown" or found.features.values.get("run_end") is not None
+    recommendation, notes = recommended(judged.status, found.run.status, judged.notes, end_known=end_known)
+    causes = named(cited(_with_origins(judged.causes, found, origins), places), found.features.values.get("trainer"))
+    answered = _answered(found, judged, causes, accepted)
     return replace(
         answered,
         symptoms=judged.symptoms,

@@ -21,7 +21,12 @@ MAX_MEASUREMENTS = 2  # that are named
 
 
 def between(judged: Judged, every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
-    """What distinguishes a cause from its leading rivals for the same symptoms; last, its fix as an experiment."""
+    """What distinguishes a cause from its leading rivals for the same symptoms; last, its fix as an experiment.
+
+    Curves do not decide between causes of a fault that a line of the log names.
+    """
+    if advice.names_fault(answers):
+        return _experiment(judged, answers)
     return _logged([judged, *_rivals(judged, every, answers)], answers, catalogue) + _experiment(judged, answers)
 
 

@@ -167,11 +167,12 @@ def _competes(judged: Judged, seen: Sequence[str]) -> bool:
 def _excluded(judged: Judged, answers: Answers) -> bool:
     """Whether it cannot be the cause: it does not apply, or its symptom was seen and the evidence is against it.
 
-    An exclusion has a reason in words, and a log that names no fault excludes none.
+    An exclusion has a reason in words that excludes it, and a log that names no fault excludes none.
     """
     if judged.verdict == "not_applicable":
         return True
-    if not judged.seen or judged.verdict == "unknown" or not judged.contradicted or not advice.against(judged, answers):
+    reasoned = judged.contradicted and advice.excluding(judged, answers)
+    if not judged.seen or judged.verdict == "unknown" or not reasoned:
         return False
     return advice.names_fault(answers) or not advice.lacks_line(judged, answers)
 

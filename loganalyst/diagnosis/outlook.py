@@ -17,6 +17,8 @@ KINDS = {
     "ended-at-its-best": "ready",
 }
 COMPLETE = ("finished", "stopped_early", "unknown")  # statuses of runs that are not known to be cut off
+END_IN_DOUBT = ("trainer-end-not-seen",)  # notes that doubt the end: such a run is not ready
+IF_IT_ENDED = "{}, if the training was meant to end there"  # the change of a ready run whose end is not known
 # What a healthy run cannot rule out if a feature is not known: feature -> what was not logged, and the cost
 UNSEEN = {
     "run_end": ("planned_end", "a run that hung or was stopped cannot be judged"),
@@ -27,11 +29,12 @@ WITHOUT_A_CAUSE = ("more-steps-would-help",)  # shown for runs that are not heal
 
 
 def recommended(
-    status: Status, ended: RunStatus, notes: Sequence[Note]
+    status: Status, ended: RunStatus, notes: Sequence[Note], *, end_known: bool = True
 ) -> tuple[dict[str, str] | None, tuple[Note, ...]]:
     """The recommendation for a healthy run with the status `ended`, and the remaining notes.
 
-    There is none (None) if no note makes one, or if the run would be ready but was cut off.
+    There is none (None) if no note makes one, or if the run would be ready but was cut off, or perhaps was. Where
+    nothing says how far it was meant to go (`end_known` is false), a ready run is so on that condition.
     """
     by_id = {note.id: note for note in notes}
     if status != "healthy":
@@ -39,9 +42,11 @@ def recommended(
         return None, tuple(note for note in notes if note.id not in KINDS or note.id in shown)
     left = tuple(note for note in notes if note.id not in KINDS)
     first = next((by_id[id_] for id_ in KINDS if id_ in by_id), None)
-    if first is None or (KINDS[first.id] == "ready" and ended not in COMPLETE):
+    ready = first is not None and KINDS[first.id] == "ready"
+    if first is None or (ready and (ended not in COMPLETE or not by_id.keys().isdisjoint(END_IN_DOUBT))):
         return None, left
-    return {"kind": KINDS[first.id], "title": first.title, "why": first.text, "change": first.change}, left
+    change = first.change if end_known or not ready else IF_IT_ENDED.format(first.change)
+    return {"kind": KINDS[first.id], "title": first.title, "why": first.text, "change": change}, left
 
 
 def unseen(status: Status, values: Mapping[str, FeatureValue]) -> dict[str, str]:

@@ -57,7 +57,10 @@ class SymptomRule:
 
 @dataclass(frozen=True)
 class Item:
-    """One item of evidence. `if_true` and `if_false` are log-likelihood ratios (natural logarithm)."""
+    """One item of evidence. `if_true` and `if_false` are log-likelihood ratios (natural logarithm).
+
+    An answer against the cause does not exclude it where `rules_out` is no.
+    """
 
     id: str
     kind: Literal["direct", "circumstantial"]
@@ -70,6 +73,7 @@ class Item:
     says_if_false: Template | None = None
     otherwise: Template | None = None
     at: str | None = None
+    rules_out: bool = True
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ class _Item(Shape, frozen=True):
     says_if_false: Text = ""
     otherwise: Text = ""
     at: Text = ""
+    rules_out: bool = True
 
 
 class _Fix(Shape, frozen=True):

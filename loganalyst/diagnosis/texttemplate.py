@@ -19,6 +19,7 @@ _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
 _PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|mode|path|point|spike|step|tensor|time|token|value))s\b")
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 DURATION = "duration"  # format of a number of seconds: `2 d 16 h`
+SIZE = "size"  # format of a number of GiB: `2.93 GiB`, `100 MiB`
 MAX_PERCENT = 3.0  # shares above 300 % are shown as factors
 NEARLY_ALL, MOST_SHOWN = (
     0.995,
@@ -90,6 +91,7 @@ def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) ->
         fits = _SPEC.fullmatch(spec) is not None and (not spec or dtype in ("float", "int"))
         fits = fits or (spec == RANKS and dtype == "text") or (spec in RELATIVE and dtype == "float")
         fits = fits or (spec == DURATION and declared[name].unit == "s" and dtype == "float")
+        fits = fits or (spec == SIZE and declared[name].unit == "GiB" and dtype == "float")
         show(SAMPLES[dtype], spec if fits else "")
     except ValueError:
         fits = False
@@ -111,11 +113,24 @@ def show(value: FeatureValue, spec: str = "") -> str:
         return relative(value, spec)
     if spec == DURATION and isinstance(value, (int, float)):
         return duration(value)
+    if spec == SIZE and isinstance(value, (int, float)):
+        return size(value)
     if spec.endswith("%") and isinstance(value, float) and 0.99 < abs(value) < 1:
         value = math.floor(1000 * abs(value)) / math.copysign(1000, value)  # 99.97 % is not all of it
         spec = ".1%" if format(value, spec).lstrip("+-").startswith("100") else spec
     spec = spec or ("," if isinstance(value, int) else ".4g")
     return _plain(format(value, spec), all_digits=not spec.endswith("e"))
+
+
+def size(gib: float) -> str:
+    """A size of memory: in MiB below 1 GiB, so that a small request does not read as none.
+
+    >>> size(100 / 1024), size(2.934), size(11.17), size(44.0), size(1_050_585.0), size(0.0)
+    ('100 MiB', '2.93 GiB', '11.2 GiB', '44 GiB', '1,050,585 GiB', '0 MiB')
+    """
+    if abs(gib) < 1:
+        return f"{_plain(format(1024 * gib, '.3g' if abs(gib) < 0.09 else '.0f'), all_digits=True)} MiB"
+    return f"{format(gib, ',.2f' if abs(gib) < 10 else ',.1f').removesuffix('.0').removesuffix('.00')} GiB"
 
 
 def _nearly_all(share: float) -> str:

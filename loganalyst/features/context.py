@@ -301,6 +301,16 @@ def last_level(values: NDArray[np.float64]) -> float | None:
     return logged_near(values, median(finite[-max(1, finite.size // 10) :])) if finite.size else None
 
 
+def last_share(values: NDArray[np.float64]) -> float | None:
+    """Median of the last tenth of the finite values, and of five at least: shares of small batches jump.
+
+    >>> last_share(np.array([0.0, 0.5, 0.5, 0.5, 0.0, 0.5, 1.0]))
+    0.5
+    """
+    finite = values[np.isfinite(values)]
+    return median(finite[-max(MIN_TAIL_POINTS, finite.size // 10) :]) if finite.size else None
+
+
 def logged_near(values: NDArray[np.float64], level: float | None) -> float | None:
     """The latest logged value of the last tenth that is nearest to a `level` of it, because reports show logged values.
 

@@ -9,6 +9,7 @@ from loganalyst.features.context import (
     Context,
     first_level,
     last_level,
+    last_share,
     logged_near,
     lowest_index,
     ratio,
@@ -49,7 +50,7 @@ FEATURES = (
     Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss divided by its lowest level", "value_loss"),
     Feature("value_loss_rise_step", "int", "step", "step at which the value function's loss first exceeded ten times its lowest level", "value_loss"),
     Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is 0 (not known where these zeros may be small values)", "advantage"),
-    Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
+    Feature("reward_tie_last", "float", "share", "last level (median of five values or more) of the share of groups whose rewards are all equal", "reward_tie"),
     Feature("success_loss_from_best", "float", "share", "fall of the success rate from its highest level, as a share of that level", "success_rate"),
     Feature("success_rate_last", "float", "share", "last level of the success rate", "success_rate"),
     Feature("clip_fraction_last", "float", "share", "last level of the clipped share", "clip_fraction"),
@@ -69,10 +70,11 @@ def compute(context: Context) -> Computed:
     for feature, role in (
         ("clip_fraction_last", "clip_fraction"),
         ("explained_variance_last", "explained_variance"),
-        ("reward_tie_last", "reward_tie"),
     ):
         if curves := context.with_role(role):
             out[feature] = (last_level(curves[0].values), witness_at(curves[0]))
+    for curve in context.with_role("reward_tie")[:1]:
+        out["reward_tie_last"] = (last_share(curve.values), witness_at(curve))
     return out
 
 

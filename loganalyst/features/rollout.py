@@ -4,7 +4,16 @@ import re
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, logged_near, ratio, witness_at
+from loganalyst.features.context import (
+    Computed,
+    Context,
+    first_level,
+    last_level,
+    last_share,
+    logged_near,
+    ratio,
+    witness_at,
+)
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
@@ -15,7 +24,7 @@ FEATURES = (
     Feature("episode_length_growth", "float", "ratio", "last level of the length of episodes or answers divided by its first level", "episode_length"),
     Feature("episode_length_last", "float", "steps", "last level of the length of episodes or answers", "episode_length"),
     Feature("clipped_completions_first", "float", "share", "first level of the share of generated answers that are cut off at the length limit", "clipped_completions"),
-    Feature("clipped_completions_last", "float", "share", "last level of the share of generated answers that are cut off at the length limit", "clipped_completions"),
+    Feature("clipped_completions_last", "float", "share", "last level (median of five values or more) of the share of generated answers that are cut off at the length limit", "clipped_completions"),
     Feature("entropy_coefficient_metric", "text", "", "name of the weight of the entropy in the objective", "exploration"),
     Feature("entropy_coefficient_last", "float", "", "last level of this weight", "exploration"),
     Feature("entropy_coefficient_lowest", "float", "", "lowest logged value of this weight above 0", "exploration"),
@@ -49,7 +58,7 @@ def compute(context: Context) -> Computed:
         out["episode_length_growth"] = ratio(last, first_level(curve.values))
     for curve in context.with_role("clipped_completions")[:1]:
         out["clipped_completions_first"] = first_level(curve.values)
-        out["clipped_completions_last"] = (last_level(curve.values), witness_at(curve))
+        out["clipped_completions_last"] = (last_share(curve.values), witness_at(curve))
     return out | _coefficient(context) | _exploration(context)
 
 

@@ -1,6 +1,7 @@
 """Why no reader knows a file, and what to do about it: the last resort where nothing could be read."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from loganalyst.opening import opened
@@ -22,6 +23,7 @@ PICKLE = "is a pickle, which can run code and is not loaded: export it as JSON o
 _WORD = re.compile(r"[^\s,;|()\[\]{}]+")  # `0.5` and `loss` in "(0.5, loss)"
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")  # `1.5e-3`; no part of a date
 _DOTTED = re.compile(r"[A-Za-z_]{1,60}\.[A-Za-z_]")  # the class of a layer: `models.common.Concat`
+_SETTING = re.compile(r"([A-Za-z_][\w.-]{0,80})[ \t]{0,8}[:=][ \t]{0,8}[^\s]{1,80}")  # `max_steps: 500`
 MIN_SHARE = 0.5  # of the words of a text that are numbers; a larger share of lines with such a class makes it code
 _SAMPLE = 60  # characters of a line that is shown
 
@@ -57,7 +59,7 @@ def numbers(content: str) -> str:
     counts = [sum(_NUMBER.fullmatch(word) is not None for word in line) for line in words]
     if not lines or sum(counts) < MIN_SHARE * sum(map(len, words)):
         return ""
-    if sum(_DOTTED.search(line) is not None for line in lines) > MIN_SHARE * len(lines):
+    if sum(_DOTTED.search(line) is not None for line in lines) > MIN_SHARE * len(lines) or _settings(lines):
         return ""
     usual = max(counts, key=counts.count)
     sample = lines[counts.index(usual)]
@@ -65,6 +67,17 @@ def numbers(content: str) -> str:
     of = f"{len(lines):,} lines, most with {usual} number{'' if usual == 1 else 's'}" if len(lines) > 1 else "one line"
     what = f"{of}, such as `{short}`" if len(lines) > 1 else f"{of}, `{short}`"
     return f"{what}: write one row a step, below a header line such as `step,loss`"
+
+
+def _settings(lines: Sequence[str]) -> bool:
+    """Whether each line sets a name of its own, such as `max_steps: 500`: these are no rows of a table.
+
+    >>> _settings(["lr: 0.1", "steps: 500"]), _settings(["loss: 0.5", "loss: 0.4"])
+    (True, False)
+    """
+    named = [_SETTING.fullmatch(line) for line in lines]
+    names = [found[1] for found in named if found]
+    return len(set(names)) == len(lines)
 
 
 def of_file(path: Path) -> str:

@@ -87,6 +87,20 @@ def test_a_rival_with_the_evidence_against_it_is_ruled_out(catalogue: Catalogue)
     assert (good.alternatives, good.ruled_out) == ((), ())
 
 
+def test_a_missing_sign_rules_nothing_out(catalogue: Catalogue) -> None:
+    """`rules_out: false`: the cause is not supported, for the same reason."""
+    row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.001}
+    rules = dict(catalogue.rules)
+    rate = rules["lr-too-high"]
+    reason = Template("no sign of it", (("no sign of it", None, ""),))
+    said = tuple(replace(item, says_if_false=reason, rules_out=False) for item in rate.evidence)
+    rules["lr-too-high"] = replace(rate, evidence=said)
+    found = diagnose(replace(catalogue, rules=rules), Features(row))
+
+    assert found.ruled_out == ()
+    assert [(r.id, r.why) for r in found.not_supported] == [("lr-too-high", "no sign of it")]
+
+
 def test_weak_evidence_against_a_rival_rules_nothing_out(catalogue: Catalogue) -> None:
     """It is not supported, with the weak evidence as the reason."""
     row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "config_clip": 0.5}

@@ -51,6 +51,20 @@ def test_a_run_that_was_cut_off_is_not_ready():
     assert longer["kind"] == "train_longer"
 
 
+def test_readiness_waits_for_the_end():
+    """A missing end line of the trainer takes the advice back. Without a plan it holds on a condition."""
+    doubt = Note("trainer-end-not-seen", "The line that ends each training is missing", "it is missing", "look")
+
+    told = recommended("healthy", "unknown", (READY,), end_known=False)[0]
+
+    assert told is not None
+    assert told["change"] == "use it, if the training was meant to end there"
+    assert recommended("healthy", "unknown", (READY, doubt), end_known=False) == (None, (doubt,))
+    earlier = recommended("healthy", "unknown", (EARLIER, doubt), end_known=False)[0]
+    assert earlier is not None
+    assert earlier["change"] == "stop there"
+
+
 @pytest.mark.parametrize(
     ("status", "values", "missing"),
     [

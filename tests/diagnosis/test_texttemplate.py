@@ -148,3 +148,16 @@ def test_a_fall_of_many_times_the_first_level_is_no_percentage() -> None:
 def test_a_part_is_not_called_the_whole(share: float, said: str) -> None:
     """A loss that fell by 99.97 % is not 0."""
     assert show(share, ".0%") == said
+
+
+def test_a_small_size_of_memory_is_told_in_mib() -> None:
+    """0.10 GiB reads as nearly none. Only of features in GiB."""
+    declared = {"tried": Feature("tried", "float", "GiB", "", ""), "share": Feature("share", "float", "share", "", "")}
+    text = template("a request for {tried:size} failed", declared)
+
+    assert text.render({"tried": 100 / 1024}) == "a request for 100 MiB failed"
+    assert text.render({"tried": 2.934}) == "a request for 2.93 GiB failed"
+    assert text.render({"tried": 64.0}) == "a request for 64 GiB failed"
+    assert text.render({"tried": 1_050_585.0}) == "a request for 1,050,585 GiB failed"
+    with pytest.raises(RuleError, match="format 'size' does not fit share"):
+        template("{share:size}", declared)

@@ -44,6 +44,9 @@ def test_a_text_of_numbers_says_what_it_holds(tmp_path):
     [
         ("loss\n0 2.5\n1 2.25\n", "3 lines, most with 2 numbers, such as `0 2.5`"),
         ("64 [-1, -2] 1 0 models.common.Concat [1]\n65 -1 1 33024 models.common.Conv [256, 128]\n", ""),
+        ("max_steps: 500\n", ""),  # a setting: it was read as the plan
+        ("lr = 0.1\nsteps=500\n", ""),
+        ("loss: 0.5\nloss: 0.4\nloss: 0.3\n", "3 lines, most with 1 number, such as `loss: 0.5`"),
     ],
 )
 def test_the_sample_is_a_usual_line_of_numbers(content, what):
@@ -84,7 +87,7 @@ def test_a_log_with_dates_is_no_text_of_numbers() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("max_steps: 100\n", "one line, `max_steps: 100`"),
+        ("epoch 1 0.5\n", "one line, `epoch 1 0.5`"),
         ("0.5\n0.25\n", "2 lines, most with 1 number, such as `0.5`"),
     ],
 )

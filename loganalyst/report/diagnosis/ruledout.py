@@ -15,6 +15,7 @@ NAME_IT = 'if one is, say so in loganalyst.yaml, such as `roles: {{"{}": train_l
 JOB_LOG = "the job log"  # as features name what they need
 # A role inside a sentence: `val_loss`, `grad_norm`; not the name of a file, as in `pyspy_rank3.txt`
 _ROLE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b(?!\.\w)")
+_OBJECTIVE = re.compile(r"loss|score|reward|error|cost", re.IGNORECASE)  # as in `recon_loss`
 # Reasons that readers take for the same, and the words that replace them
 _SAME_REASONS = (
     (re.compile(r"none of its symptoms is seen.*", re.DOTALL), "none of its symptoms is seen"),
@@ -54,10 +55,15 @@ def to_log(d: Diagnosis) -> tuple[str, ...]:
 
 
 def unnamed_metric(d: Diagnosis) -> str:
-    """The first metric of a run in which no metric is known as a loss, score or reward; empty for other runs."""
+    """A metric of a run in which none is known as a loss, score or reward: one whose name says so, else the first one
+    of unknown role; empty for other runs.
+    """
     if d.summary.get("metrics") or "train_loss" not in d.summary.get("not_logged", {}):
         return ""
-    return next((m.name for m in d.metrics if m.role == "other" and m.points > 1), "")
+    named = [m for m in d.metrics if m.points > 1]
+    unknown = any(m.role == "other" for m in named)
+    ranked = sorted(named, key=lambda m: (not _OBJECTIVE.search(m.name), m.role != "other"))
+    return ranked[0].name if unknown and (ranked[0].role == "other" or _OBJECTIVE.search(ranked[0].name)) else ""
 
 
 def _costs(d: Diagnosis) -> dict[str, str]:
