@@ -18,6 +18,7 @@ STEPS = {
     "model": {"report"},  # Diagnosis.to_*(), inside the methods
     "errors": set(),
     "progressbar": set(),
+    "visibletext": set(),
     "limits": set(),
     "writing": {"errors"},  # files, whole or not at all
     "guard": {"errors", "model", "sources", "writing"},  # where none may be written
@@ -118,7 +119,7 @@ STEPS = {
         "pipeline",
         "progressbar",
     },  # lets checkpoints decide what logs suggest
-    "report": {"__version__", "errors", "guard", "model", "writing"},
+    "report": {"__version__", "errors", "guard", "model", "visibletext", "writing"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 TYPES = {"comparing.comparisonresult"}  # types that a report describes, as it does those of model

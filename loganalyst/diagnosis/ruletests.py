@@ -48,9 +48,9 @@ def check(catalogue: Catalogue, features_of: FeaturesOf | None = None, healthy: 
 def _note_outcomes(catalogue: Catalogue) -> Iterator[Outcome]:
     """The tests of the notes: those in their files; without features none is shown; their texts render."""
     silent = NoteTest("silent where nothing is logged", False, {})
-    tests = {note: (*note.tests, silent) for note in catalogue.notes.values()}
-    answers = iter(_answers(catalogue, [test.features for each in tests.values() for test in each]))
-    for note, each in tests.items():
+    tests = [(note, (*note.tests, silent)) for note in catalogue.notes.values()]
+    answers = iter(_answers(catalogue, [test.features for _, each in tests for test in each]))
+    for note, each in tests:
         both = {test.shown for test in note.tests} == {True, False}
         yield Outcome(note.id, "tests show it and do not", both, "" if both else "a test of each kind is needed")
         yield from (_shown(note, test, next(answers)) for test in each)

@@ -10,6 +10,7 @@ from loganalyst.diagnosis import compiledrules, load_catalogue
 from loganalyst.diagnosis.catalogue import Entries, entries
 from loganalyst.features import declared
 from loganalyst.rulefiles import rules_dir
+from tests.diagnosis.test_notes import HOT
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +51,11 @@ def test_a_rule_of_the_user_is_checked_against_them(checked: Entries, tmp_path: 
 
 def test_the_entries_of_the_user_are_not_added_to_ours(checked: Entries, tmp_path: Path) -> None:
     """Ours are loaded once for all folders of users."""
-    text = (rules_dir() / "optimisation/lr-too-high.yaml").read_text().replace("id: lr-too-high", "id: rate-of-mine", 1)
-    (tmp_path / "optimisation").mkdir()
-    (tmp_path / "optimisation" / "rate-of-mine.yaml").write_text(text)
+    (tmp_path / "notes.yaml").write_text(HOT)
     found = load_catalogue(declared(), [rules_dir(), tmp_path], ours=checked)
 
-    assert "rate-of-mine" in found.rules
-    assert "rate-of-mine" not in load_catalogue(declared(), [rules_dir()], ours=checked).rules
+    assert "hot" in found.notes
+    assert "hot" not in checked.notes
 
 
 def test_no_path_of_this_machine_is_in_them(checked: Entries) -> None:
