@@ -31,6 +31,7 @@ MIN_JOINED = 10  # speeds of joined readings for medians of fifths
 FROM_TIMES = "steps per second"  # the name of speeds that the times of rows show
 LEARNING = ("train_loss", "rl_loss", "policy_loss", "value_loss")  # roles of metrics that begin when learning begins
 BRIEF_RUN = timedelta(minutes=1)  # a shorter run consists of its start only
+MIN_BRIEF = 40  # readings of its own by which even such a run shows its speed
 TENTHS = 10
 
 
@@ -44,9 +45,11 @@ def _speed(context: Context) -> Computed:
     before learning began, such as the random actions that fill a replay buffer.
     """
     found = _readings(context)
-    if found is None or (found[1] == FROM_TIMES and _is_brief(context)):
+    if found is None:
         return {}
     curve, name, at, speed, merged = found
+    if _is_brief(context) and (name == FROM_TIMES or speed.size * merged < MIN_BRIEF):
+        return {}
     skipped = max(speed.size // 10, int(np.sum(curve.steps[at] <= _learning_step(context))))
     at, speed = at[skipped:], speed[skipped:]
     if speed.size * merged < MIN_READINGS:
