@@ -16,6 +16,7 @@ TRAINING_LOSSES = ("train_loss", "loss_component")
 TIMES = ("step_time", "data_time")
 ACCURACY_OF = {"train_loss": "train_accuracy", "val_loss": "val_accuracy"}
 NEVER_NEGATIVE = MEASURE_WORDS - {"nll"}  # a density above 1 makes a negative log-likelihood
+_LOST, _WINS, _DRAWS = {"loss", "losses"}, {"win", "wins"}, {"draw", "draws", "tie", "ties"}
 MAX_SAMPLED = 64  # points of a curve that are looked at, evenly spaced
 MAX_OUTSIDE = 0.1  # share of values outside the range that glitches of a log may explain
 MIN_PER_CENT = 10.0  # last value from which a rising metric between 0 and 100 is no loss
@@ -39,7 +40,7 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
         for metric, (role, why) in changed.items()
         if why
     }
-    corrected = (_negative_measures, _rising_splits, _running_clocks, _placeholders)
+    corrected = (_negative_measures, _rising_splits, _running_clocks, _placeholders, _lost_games)
     return contradicted | {metric: to for changed in corrected for metric, to in changed(found, claims)}
 
 
@@ -71,6 +72,26 @@ def _placeholders(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str,
     for curve in (c for c in losses if moving and not c.values.any()):
         why = f"{claims[curve.metric].why}, but it is always 0 while the held-out loss moves"
         yield curve.metric, claim("other", why, role_file().certainty.named)
+
+
+def _lost_games(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Losses that stand beside wins and draws of the same name, such as `eval_loss` beside `eval_win` and `eval_draw`:
+    they count games.
+    """
+    names = {tuple(normalise(metric).split("_")) for metric in claims}
+    for curve in (c for c in found if claims[c.metric].role.name in LOSSES):
+        words = normalise(curve.metric).split("_")
+        beside = [_WINS & _words_instead(words, names), _DRAWS & _words_instead(words, names)]
+        if all(beside):
+            why = f"{claims[curve.metric].why}, but it counts lost games, beside wins and draws"
+            yield curve.metric, claim("other", why, role_file().certainty.named)
+
+
+def _words_instead(words: list[str], names: set[tuple[str, ...]]) -> set[str]:
+    """The words that other names have in the place of `loss`."""
+    at = [k for k, word in enumerate(words) if word in _LOST]
+    same = [name for name in names if len(name) == len(words)]
+    return {name[k] for k in at for name in same if [*name[:k], *name[k + 1 :]] == [*words[:k], *words[k + 1 :]]}
 
 
 def _rises(values: NDArray[np.float64]) -> bool:

@@ -18,6 +18,7 @@ FEATURES = (
     Feature("component_stuck_ratio", "float", "ratio", "last level of the largest stuck term divided by its first level", "loss_component"),
     Feature("component_best_ratio", "float", "ratio", "last level divided by first level, of the term that fell most", "loss_component"),
     Feature("component_best_metric", "text", "", "this term", "loss_component"),
+    Feature("component_top_weight_ratio", "float", "ratio", "weight of the largest term in the logged total divided by the median weight of the others", "loss_component"),
     Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum over most of the run that did not fall", "loss_component"),
     Feature("component_drowned_metric", "text", "", "the first of these terms", "loss_component"),
     Feature("component_zero_count", "int", "terms", "loss terms that are 0 throughout the last half", "loss_component"),
@@ -98,6 +99,7 @@ def _shares(
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
         "component_best_metric": terms[int(np.nanargmin(moved))].metric if np.isfinite(moved).any() else None,
     }
+    out["component_top_weight_ratio"] = _weight_ratio(terms, top)
     plain = np.array(
         [c.role.name == "loss_component" for c in terms]
     )  # the others may rise by nature, as a divergence does
@@ -115,6 +117,11 @@ def _shares(
         out["component_stuck_metric"] = terms[worst].metric
         out["component_stuck_ratio"] = (float(moved[worst]) if np.isfinite(moved[worst]) else None, witness)
     return out
+
+
+def _weight_ratio(terms: list[Curve], top: int) -> float:
+    """The weight of the largest term, as the logged total shows it, divided by the median weight of the others."""
+    return terms[top].weight / float(np.median([c.weight for k, c in enumerate(terms) if k != top]))
 
 
 def _lowest(sizes: NDArray[np.float64]) -> NDArray[np.float64]:

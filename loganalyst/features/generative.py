@@ -18,6 +18,7 @@ FEATURES = (
     Feature("recon_metric", "text", "", "name of the reconstruction term", "recon_loss"),
     Feature("recon_drop_relative", "float", "share", "fall of the reconstruction term relative to its first level", "recon_loss"),
     Feature("codebook_metric", "text", "", "name of the metric of codebook usage", "codebook_usage"),
+    Feature("codebook_first", "float", "", "first level of the codebook usage", "codebook_usage"),
     Feature("codebook_best", "float", "", "highest value of the codebook usage", "codebook_usage"),
     Feature("codebook_last", "float", "", "last level of the codebook usage", "codebook_usage"),
     Feature("codebook_last_ratio", "float", "ratio", "last level of the codebook usage divided by its highest value", "codebook_usage"),
@@ -97,6 +98,7 @@ def _codebook(context: Context) -> Computed:
     counted = best > 1 or "perplexity" in curve.metric.lower()  # otherwise it is a share of the codes
     return {
         "codebook_metric": curve.metric,
+        "codebook_first": first_level(values),
         "codebook_best": best,
         "codebook_last": (last, witness_at(curve)),
         "codebook_last_ratio": ratio(last, best),

@@ -34,9 +34,9 @@ def printed_plan(run: Run, last: int | None) -> float | None:
     if last is None or not run.lines.height:
         return None
     printed = last_progress(run).filter(pl.col("steps").is_not_null() | pl.col("epochs").is_not_null())
-    if not printed.height:
-        return _announced(run, last)
-    return _plan(last, *printed.sort("line").select("step", "steps", "epoch", "epochs").row(-1))
+    counters = printed.sort("line").select("step", "steps", "epoch", "epochs")
+    # a bar that counts something else, such as files of weights, hides no plan
+    return (_plan(last, *counters.row(-1)) if counters.height else None) or _announced(run, last)
 
 
 def differs(run: Run, last: int) -> bool:

@@ -26,8 +26,12 @@ FEATURES = (
     Feature("data_time_first_share", "float", "share", "data time as a share of the step time, in the first half of the run", "data time and step time"),
 )  # fmt: skip
 MIN_READINGS = 20  # readings for medians of tenths
+STEADY = 0.1  # scatter of speeds, as a share of their median, above which neighbouring readings are joined
+MIN_JOINED = 10  # speeds of joined readings for medians of fifths
+FROM_TIMES = "steps per second"  # the name of speeds that the times of rows show
 LEARNING = ("train_loss", "rl_loss", "policy_loss", "value_loss")  # roles of metrics that begin when learning begins
 BRIEF_RUN = timedelta(minutes=1)  # a shorter run consists of its start only
+MIN_BRIEF = 40  # readings of its own by which even such a run shows its speed
 TENTHS = 10
 
 
@@ -41,14 +45,16 @@ def _speed(context: Context) -> Computed:
     before learning began, such as the random actions that fill a replay buffer.
     """
     found = _readings(context)
-    if found is None or _is_brief(context):
+    if found is None:
         return {}
-    curve, name, at, speed = found
+    curve, name, at, speed, merged = found
+    if _is_brief(context) and (name == FROM_TIMES or speed.size * merged < MIN_BRIEF):
+        return {}
     skipped = max(speed.size // 10, int(np.sum(curve.steps[at] <= _learning_step(context))))
     at, speed = at[skipped:], speed[skipped:]
-    if speed.size < MIN_READINGS:
+    if speed.size * merged < MIN_READINGS:
         return {}
-    parts = np.array_split(speed, TENTHS)
+    parts = np.array_split(speed, TENTHS if speed.size >= MIN_READINGS else TENTHS // 2)
     levels = np.array([median(part) for part in parts])
     best = int(np.argmax(levels))
     if not levels[best] > 0:
@@ -59,13 +65,13 @@ def _speed(context: Context) -> Computed:
     witness = witness_at(curve, int(at[-1]))
     out: Computed = {
         "throughput_metric": (name, witness_at(curve)),
-        "throughput_points": int(speed.size),
+        "throughput_points": int(speed.size) * merged,
         "throughput_best": float(levels[best]),
         "throughput_last_share": (float(levels[-1] / levels[best]), witness),
         "throughput_low_share": float(np.mean(levels[best:] < feature_limit("throughput_low") * levels[best])),
         "throughput_noise": median(np.array(spread)),
     }
-    return out | _drop(curve, at, speed, best * speed.size // TENTHS)
+    return out | _drop(curve, at, speed, best * speed.size // len(parts))
 
 
 def _learning_step(context: Context) -> int:
@@ -82,7 +88,7 @@ def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best:
     """The place after the fastest tenth with the largest fall of the median from one tenth of the
     readings to the next.
     """
-    width = max(speed.size // TENTHS, 1)
+    width = max(speed.size // (TENTHS if speed.size >= MIN_READINGS else TENTHS // 2), 1)
     places = np.arange(max(best, width), speed.size - width + 1, max(width // 10, 1))
     if not places.size:
         return {}
@@ -96,28 +102,47 @@ def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best:
     }
 
 
-def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[np.float64]] | None:
-    """Curve, name, positions and speeds (higher is faster), from the run's own readings or from its times."""
+def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[np.float64], int] | None:
+    """Curve, name, positions and speeds (higher is faster), from the run's own readings or from its times; and how
+    many readings each speed covers.
+    """
     for role, power in (("throughput", 1.0), ("step_time", -1.0)):
         for curve in context.with_role(role):
             at = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))
             if at.size >= MIN_READINGS:
-                return curve, curve.metric, at, curve.values[at] ** power
+                return curve, curve.metric, at, curve.values[at] ** power, 1
     for curve in context.with_role("average_throughput"):
-        at, speed = _between_readings(curve)
-        if at.size >= MIN_READINGS:
-            return curve, curve.metric, at, speed
+        at, speed, merged = _steady_enough(curve)
+        if at.size * merged >= MIN_READINGS:
+            return curve, curve.metric, at, speed, merged
     found = pauses(context.curves, np.array([]))
     if found is None:
         return None
     steps = found.curve.steps[found.ends] - found.curve.steps[np.maximum(found.ends - 1, 0)]
     some = steps > 0
-    return found.curve, "steps per second", found.ends[some], steps[some] / found.seconds[some]
+    return found.curve, FROM_TIMES, found.ends[some], steps[some] / found.seconds[some], 1
 
 
-def _between_readings(curve: Curve) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Positions, and the speeds since the reading before, of averages since the start of a session."""
-    known = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))
+def _steady_enough(curve: Curve) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
+    """Positions and speeds of averages since the start of a session, over so many readings each that they hardly
+    scatter. Rows may follow one another within a chunk of work, and then seem a hundred times as fast.
+    """
+    at, speed = _between_readings(curve, 1)
+    merged = 1
+    while at.size >= 2 * MIN_JOINED and _scatter(speed) > STEADY:
+        merged *= 2
+        at, speed = _between_readings(curve, merged)
+    return at, speed, merged
+
+
+def _scatter(speed: NDArray[np.float64]) -> float:
+    """The typical change from one speed to the next, as a share of their median."""
+    return median(np.abs(np.diff(speed))) / float(np.median(speed))
+
+
+def _between_readings(curve: Curve, merged: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Positions, and the speeds since the reading `merged` before, of averages since the start of a session."""
+    known = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))[::merged]
     steps = curve.steps[known].astype(float)
     seconds = np.diff(steps / curve.values[known])
     some = (np.diff(steps) > 0) & (seconds > 0) & (np.diff(curve.sessions[known]) == 0)

@@ -112,3 +112,18 @@ def test_a_clock_is_no_step_time(values: list[float], role: str) -> None:
 def test_a_loss_that_is_always_0_while_the_weights_move(values: list[float], held_out: list[float], role: str) -> None:
     """The program logs 0 in the place of the loss."""
     assert judged("train_loss", values, val_loss=held_out) == role
+
+
+@pytest.mark.parametrize(
+    ("metric", "beside", "role"),
+    [
+        ("eval_loss", ("eval_win", "eval_draw"), "other"),
+        ("arena/losses", ("arena/wins", "arena/draws"), "other"),
+        ("vs_random_loss", ("vs_random_win", "vs_random_tie"), "other"),
+        ("eval_loss", ("eval_win_rate", "eval_draws_total"), "val_loss"),
+        ("eval_loss", ("eval_accuracy",), "val_loss"),
+    ],
+)
+def test_lost_games_are_no_loss(metric: str, beside: tuple[str, ...], role: str) -> None:
+    """Wins and draws of the same name say what is counted."""
+    assert judged(metric, [20.0, 18.0, 2.0], **{name: [0.0, 2.0, 18.0] for name in beside}) == role

@@ -1,12 +1,14 @@
 """Features of the terms of a loss."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from loganalyst.features import components
 from loganalyst.model import Features
+from tests.curves.curvesof import curves_of
 
 FeaturesOf = Callable[..., Features]
 
@@ -19,6 +21,17 @@ def test_a_stuck_term(features_of: FeaturesOf) -> None:
     assert row.values["component_stuck_metric"] == "boundary_loss"
     assert row.values["component_stuck_share"] == pytest.approx(0.3 / 0.30014, rel=1e-3)
     assert row.values["component_stuck_ratio"] == 1.0
+
+
+def test_the_weight_of_the_largest_term() -> None:
+    """It is compared with the median weight of the others."""
+    terms = [
+        replace(curve, weight=w)
+        for curve, w in zip(curves_of({"a": [1.0], "b": [1.0], "c": [1.0]}), (2.0, 500.0, 0.5), strict=True)
+    ]
+
+    assert components._weight_ratio(terms, 1) == pytest.approx(400)
+    assert components._weight_ratio(terms[:1] + terms[2:], 0) == pytest.approx(4)
 
 
 def test_with_a_negative_term_no_term_has_a_share(features_of: FeaturesOf) -> None:

@@ -53,6 +53,7 @@ def test_codebook_usage(features_of: FeaturesOf) -> None:
 
     assert row.values["codebook_share"] == pytest.approx(2 / 512)
     assert row.values["codebook_last_ratio"] == pytest.approx(0.02)
+    assert row.values["codebook_first"] == 100.0
 
 
 def test_a_perplexity_counts_codes(features_of: FeaturesOf) -> None:

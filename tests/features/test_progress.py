@@ -64,6 +64,15 @@ def test_steps_announced_on_a_line_of_their_own(last: int, steps: list[str], pla
     assert printed_plan(Run(lines=lines, sessions=table("sessions", {"session": [0]})), last) == planned
 
 
+def test_a_bar_of_something_else_hides_no_announced_plan() -> None:
+    """Such as `Loading weights: 100%|##| 12/12` below `max_steps: 40`."""
+    lines = table("lines", {
+        "session": 0, "file": "a", "line": [1, 2], "pattern": ["planned-steps", "last-step"],
+        "captures": ['{"steps":"40"}', said(step=12, steps=12)],
+    })  # fmt: skip
+    assert printed_plan(Run(lines=lines, sessions=table("sessions", {"session": [0]})), 15) == 40
+
+
 def test_a_silent_log_has_no_plan() -> None:
     """Nor has a log without sessions."""
     assert printed_plan(Run(), 5) is None

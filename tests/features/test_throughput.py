@@ -73,6 +73,24 @@ class TestThroughput:
         assert seen["throughput_last_share"] == pytest.approx(0.5)
         assert abs(seen["throughput_drop_step"] - 20_100) <= 1_800  # half a tenth
 
+    @pytest.mark.parametrize(("slower", "share"), [(1.0, 1.0), (2.5, 0.4)])
+    def test_rows_within_a_chunk_of_work(self, slower, share):
+        """Time passes by chunks of 640 steps, and rows follow one another within a chunk: an average of few seconds."""
+        steps = 200 * np.arange(1, 101)
+        chunks = np.cumsum(np.where(np.arange(40) < 16, 0.1, 0.1 * slower))
+        seconds = chunks[steps // 640] + 1e-3 * (steps % 640) / 640
+        curves = {
+            "time/fps": steps / seconds,
+            "rollout/ep_rew_mean": np.log(steps),
+            "rollout/ep_len_mean": steps * 0 + 9,
+        }
+        rows = (logged(seconds, *pair, every=200) for pair in curves.items())
+        found = diagnosed(*rows, started=BEGIN, ended=BEGIN + timedelta(seconds=float(seconds[-1])))
+
+        seen = values_with(found, "throughput_")
+        assert seen["throughput_last_share"] == pytest.approx(share, abs=0.15)
+        assert causes(found) == (["throughput-drop"] if slower > 1 else [])
+
     def test_actions_before_learning_begins(self):
         """A buffer is filled ten times as fast as the policy learns."""
         speed = np.where(np.arange(400) < 200, 1000.0, 100.0)
