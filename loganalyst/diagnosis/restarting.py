@@ -1,6 +1,6 @@
 """Whether a failed run should be started again, as it is or on other nodes (`rules/restart.yaml`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -48,21 +48,20 @@ def _verdict(found: Diagnosis, cause: Cause | None, known: Catalogue, earlier: S
     again = in_a_row(attempts)
     of_cause = [a for a in attempts[-max(again, 1) :] if a.same]
     nodes = {a.node for a in of_cause}
-    entry = next(
-        (
-            entry
-            for entry in entries(known.declared)
-            if again >= entry.in_a_row
-            and (not entry.one_node or (len(nodes) == 1 and None not in nodes))
-            and _fits(entry, found, cause, known)
-        ),
-        None,
-    )
+    every, asks, reasons = _read(None, tuple(known.declared.values()))
+    here = [
+        entry
+        for entry in every
+        if again >= entry.in_a_row
+        and (not entry.one_node or (len(nodes) == 1 and None not in nodes))
+        and _is_about(entry, found, cause)
+    ]
+    entry = next(iter(_holding(here, asks, found, known) if cause else here), None)
     node = cause.node if cause else None
     away = {n for n in (node, *nodes) if n} if entry and entry.verdict == "restart_elsewhere" else set()
     return Restart(
         verdict=entry.verdict if entry else "unknown",
-        reason=_reason(entry, found, known) if entry else "the logs do not show why the run ended",
+        reason=_reason(entry, reasons, found) if entry else "the logs do not show why the run ended",
         entry=entry.id if entry else "none",
         cause=cause.id if cause else None,
         confidence=cause.confidence if cause else 0.0,
@@ -72,22 +71,27 @@ def _verdict(found: Diagnosis, cause: Cause | None, known: Catalogue, earlier: S
     )
 
 
-def _fits(entry: Entry, found: Diagnosis, cause: Cause | None, known: Catalogue) -> bool:
+def _is_about(entry: Entry, found: Diagnosis, cause: Cause | None) -> bool:
     """Whether an entry is about the cause. A fault without a cause is judged by its repetition only."""
     if cause is None:
         return entry.in_a_row > 1 and not entry.labels
     if (entry.labels and cause.label not in entry.labels) or cause.label in entry.not_labels:
         return False
-    if entry.patterns and found.features.values.get("log_root_pattern") not in entry.patterns:
-        return False
-    question = _asks(known.declared)[entry.id]
-    if question is None:
-        return True
-    return put(known, [question], feature_table(known, [found.features.values])).item() is True
+    return not entry.patterns or found.features.values.get("log_root_pattern") in entry.patterns
 
 
-def _reason(entry: Entry, found: Diagnosis, known: Catalogue) -> str:
-    return _reasons(known.declared)[entry.id].render(found.features.values) or entry.reason
+def _holding(
+    here: Sequence[Entry], asks: Mapping[str, Ask | None], found: Diagnosis, known: Catalogue
+) -> Iterator[Entry]:
+    """Those of the entries without a question, or whose question is answered with yes. One query answers all."""
+    questions = list(dict.fromkeys(question for entry in here if (question := asks[entry.id])))
+    table = feature_table(known, [found.features.values]) if questions else None
+    answers = {} if table is None else put(known, questions, table).row(0, named=True)
+    return (entry for entry in here if (ask := asks[entry.id]) is None or answers[ask.text] is True)
+
+
+def _reason(entry: Entry, reasons: Mapping[str, Template], found: Diagnosis) -> str:
+    return reasons[entry.id].render(found.features.values) or entry.reason
 
 
 def entries(declared: Mapping[str, Feature], folder: Path | None = None) -> tuple[Entry, ...]:
@@ -96,14 +100,6 @@ def entries(declared: Mapping[str, Feature], folder: Path | None = None) -> tupl
     Raises RuleError where an entry is not valid.
     """
     return _read(folder, tuple(declared.values()))[0]
-
-
-def _asks(declared: Mapping[str, Feature]) -> Mapping[str, Ask | None]:
-    return _read(None, tuple(declared.values()))[1]
-
-
-def _reasons(declared: Mapping[str, Feature]) -> Mapping[str, Template]:
-    return _read(None, tuple(declared.values()))[2]
 
 
 @cache

@@ -57,19 +57,23 @@ def _warns(body: str) -> bool:
     return any(word in body.lower() for word in opening_words().warnings)
 
 
-def opened_again(opening: Mapping[int, str], chunk: Chunk, look: Look) -> list[int]:
-    """The lines of a batch that begin the set-up lines anew: two of them follow each other closely, in their order."""
+def opened_again(opening: Mapping[int, str], chunk: Chunk, look: Look, after: int) -> list[int]:
+    """The lines of a batch behind the line `after` that begin the set-up lines anew: two of them follow each other
+    closely, in their order.
+    """
     if len(opening) < 2:
         return []
     hashes = kind_hashes("\n".join(opening.values()).encode())
     same = np.flatnonzero(np.isin(look.hash, hashes) & (chunk.line > max(opening)))
+    first = int(np.searchsorted(chunk.line[same], after, side="right"))
+    same = same[max(first - 1, 0) :]  # the line before tells whether it begins there
     if len(same) < 2:
         return []
     places = _places(chunk.some(same), _bodies([*opening.values()]))
     lines = chunk.line[same]
     follows = (places[:-1] >= 0) & (places[:-1] < places[1:]) & (np.diff(lines) <= MAX_APART)
     begins = follows & ~np.concatenate([[False], follows[:-1]])
-    found: list[int] = lines[:-1][begins].tolist()
+    found: list[int] = lines[:-1][begins & (lines[:-1] > after)].tolist()
     return found
 
 

@@ -137,9 +137,12 @@ class Sessions:
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] in _JOB_EVENTS]
             others = [e for e in events if e[1] not in _JOB_EVENTS]
+            # both kinds count behind a failure only
+            faults = [line for line, kind, _ in events if kind == "fatal"]
+            fatal = self.fatal if self.fatal >= self.begun else min(faults, default=self.fatal)
             again = self._counted_again(hits, chunk, look)
-            again += [(line, "weak", None) for line in self._first_again(chunk, look)]
-            again += [(line, "opened", None) for line in openinglines.opened_again(self.opening, chunk, look)]
+            again += [(line, "weak", None) for line in self._first_again(chunk, look, fatal)]
+            again += [(line, "opened", None) for line in openinglines.opened_again(self.opening, chunk, look, fatal)]
             events = [*jobs_first, *again, *others]
         return sorted(events, key=lambda event: event[0])
 
@@ -168,11 +171,12 @@ class Sessions:
         lasts = [before if self.buffered else max(before, *ends[ends < line].tolist()) for line, before in found]
         return [(last + 1, "counted", None) for last in lasts]
 
-    def _first_again(self, chunk: Chunk, look: Look) -> list[int]:
-        """The lines that repeat the file's first line, apart from numbers."""
+    def _first_again(self, chunk: Chunk, look: Look, after: int) -> list[int]:
+        """The lines behind the line `after` that repeat the file's first line, apart from numbers."""
         if not self.first:
             return []
-        same = np.flatnonzero((look.hash == kind_hashes(self.first.encode())[0]) & (chunk.line > _BANNER_LINES))
+        later = chunk.line > max(after, _BANNER_LINES)
+        same = np.flatnonzero((look.hash == kind_hashes(self.first.encode())[0]) & later)
         if not len(same):
             return []
         first, *others = (

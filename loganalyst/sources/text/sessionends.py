@@ -173,10 +173,11 @@ class Session:
         self.faults.clear()
 
     def add_progress(self, lines: NDArray[np.int64]) -> None:
-        """Record lines that hold a metric: a fault before the last but one was survived."""
+        """Record lines that hold a metric, in order: a fault before the last but one was survived."""
         last = lines.max()
         self.begun = self.begun or int(lines.min())
         self.trained += len(np.unique(lines))
+        self.trained += 1 + int(np.count_nonzero(np.diff(lines)))
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
         self.faults = {part: fault for part, fault in self.faults.items() if self.is_fatal_at(part, fault[0])}

@@ -4,6 +4,7 @@ A line counts because nothing follows it. The same words inside a log belong to 
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Literal
 
 import polars as pl
@@ -42,6 +43,7 @@ class Closing(Shape, frozen=True):
     begun: Words
 
 
+@cache
 def words() -> Closing:
     """The words of `rules/closing.yaml`. Raises RuleError.
 

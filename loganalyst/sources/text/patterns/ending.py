@@ -135,11 +135,14 @@ def spoken(last: pl.DataFrame) -> pl.DataFrame:
     """
     body = last["body"].str.head(unknownerrors.MAX_MESSAGE_CHARS)
     message = (body + " " + body.shift(-1).fill_null("")).zip_with(body.str.contains(_HEADING), body)
-    error, no_error, complaint, no_complaint = (
-        message.str.contains(unknownerrors.speech(kind)) for kind in ("error", "no_error", "complaint", "no_complaint")
-    )
-    no_complaint |= no_error
-    return last.with_columns(message=message, error=error & ~no_error, complaint=complaint & ~no_complaint)
+    error, complaint = (message.str.contains(unknownerrors.speech(kind)) for kind in ("error", "complaint"))
+    if error.any() or complaint.any():  # else two regexes less are compiled
+        no_error = message.str.contains(unknownerrors.speech("no_error"))
+        error &= ~no_error
+        complaint &= ~no_error
+    if complaint.any():
+        complaint &= ~message.str.contains(unknownerrors.speech("no_complaint"))
+    return last.with_columns(message=message, error=error, complaint=complaint)
 
 
 def _tail(path: Path) -> tuple[int, bytes]:

@@ -20,14 +20,20 @@ def says_handled(message: pl.Series) -> pl.Series:
     [True, False, False]
     """
     words = message.str.head(unknownerrors.MAX_MESSAGE_CHARS)
-    if not words.str.contains_any([*_STEMS], ascii_case_insensitive=True).any():
+    if not _has_stem(words):
         return pl.repeat(value=False, n=len(words), eager=True)  # compiling the regex costs most
     return words.str.contains(unknownerrors.speech("handled"))
+
+
+def _has_stem(text: pl.Series) -> bool:
+    return bool(text.str.contains_any([*_STEMS], ascii_case_insensitive=True).any())
 
 
 def told(chunk: Chunk, row: Integers) -> Mask:
     """Which rows of a batch say it themselves, or on the next line."""
     behind = np.minimum(row + 1, len(chunk) - 1)
     lines = pl.Series([*chunk.some(row), *chunk.some(behind)], dtype=pl.String)
+    if not _has_stem(lines):
+        return np.zeros(len(row), bool)
     said: Mask = says_handled(heads.without_bars(lines)).to_numpy()
     return said[: len(row)] | said[len(row) :]

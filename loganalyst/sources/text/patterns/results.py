@@ -1,6 +1,7 @@
 """Results that a program printed: scores, reports, tables and the best settings of a search (`rules/results.yaml`)."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated
 
 import polars as pl
@@ -23,6 +24,7 @@ class Results(Shape, frozen=True):
     values: Words
 
 
+@cache
 def words() -> Results:
     """The words of `rules/results.yaml`. Raises RuleError.
 

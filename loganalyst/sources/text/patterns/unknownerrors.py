@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model.labels import LOG_LABELS
 from loganalyst.patterntraits import Examples
-from loganalyst.rulefiles import Shape, Text, Texts, load, ours, refuse_name, rules_dir, typed
+from loganalyst.rulefiles import Shape, Text, Texts, load, ours, refuse_name, rules_dir
 
 MAX_MESSAGE_CHARS = 600  # characters of a line that hold its subject
 _PLAIN = (
@@ -71,12 +71,17 @@ class _File(Shape, frozen=True):
 
 
 @cache
+def _file() -> _File:
+    return ours("wording.yaml", _File)
+
+
+@cache
 def families() -> tuple[Family, ...]:
     """All of them, in the order in which they are asked. Raises RuleError."""
-    file = load(rules_dir() / "wording.yaml")
-    found = typed(file, _File).families
+    found = _file().families
     for i, entry in enumerate(found):
         if entry.label not in LOG_LABELS:
+            file = load(rules_dir() / "wording.yaml")
             refuse_name(file, ("families", i, "label"), entry.label, LOG_LABELS)
     return tuple(_family(entry) for entry in found)
 
@@ -87,7 +92,7 @@ def speech(kind: str) -> str:
     report none (`no_error`, `no_complaint`), of the level of a log record (`level`), of ordinary work (`work`), or
     that say what the program does about an error (`handled`). Raises RuleError.
     """
-    return "|".join(f"(?:{ascii_only(regex)})" for regex in getattr(ours("wording.yaml", _File).speech, kind))
+    return "|".join(f"(?:{ascii_only(regex)})" for regex in getattr(_file().speech, kind))
 
 
 def plain(text: pl.Series) -> pl.Series:
