@@ -280,8 +280,12 @@ def load(
     where they are known; they stay as they are.
     """
     known = ours or (entries(declared, folders[0]) if folders else Entries())
-    copies = {name: dict(own) for name, own in vars(known).items()}  # the user's entries are added to them
-    state = _Load(declared=declared, **copies, ids={rule.id: rule.path for rule in known.rules.values()})
+    state = _Load(
+        # the user's entries are added to copies
+        rules=dict(known.rules), symptoms=dict(known.symptoms), notes=dict(known.notes),
+        experiments=dict(known.experiments), settled=dict(known.settled),
+        declared=declared, ids={rule.id: rule.path for rule in known.rules.values()},
+    )  # fmt: skip
     problems: list[str] = []
     for folder in folders[1:]:
         faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]

@@ -176,7 +176,6 @@ class Session:
         """Record lines that hold a metric, in order: a fault before the last but one was survived."""
         last = lines.max()
         self.begun = self.begun or int(lines.min())
-        self.trained += len(np.unique(lines))
         self.trained += 1 + int(np.count_nonzero(np.diff(lines)))
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
