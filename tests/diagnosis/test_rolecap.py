@@ -81,5 +81,5 @@ def test_a_reward_without_an_agent(tmp_path: Path) -> None:
 
     assert (doubted.id, doubted.confidence) == ("reward-stagnation", CAP)
     assert (sure.id, sure.limits) == ("reward-stagnation", ("it says what happened, not why",))
-    assert sure.confidence == 0.85
+    assert sure.confidence == 0.88
     assert "nothing confirms the role of" in diagnose(alone).to_markdown()

@@ -30,7 +30,7 @@ def test_a_log_that_states_completed_work_is_healthy(tmp_path: Path, line: str) 
     path.write_text("".join(line.format(n=n) + "\n" for n in range(1, 6)))
     found = diagnose(path)
 
-    assert (found.status, found.confidence, found.causes) == ("healthy", 0.8, ())
+    assert (found.status, found.confidence, found.causes) == ("healthy", 0.88, ())
     assert [note.id for note in found.notes] == ["work-without-curve"]
 
 
