@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, witness_at
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
@@ -119,9 +119,12 @@ def _shares(
     return out
 
 
-def _weight_ratio(terms: list[Curve], top: int) -> float:
-    """The weight of the largest term, as the logged total shows it, divided by the median weight of the others."""
-    return terms[top].weight / float(np.median([c.weight for k, c in enumerate(terms) if k != top]))
+def _weight_ratio(terms: list[Curve], top: int) -> float | None:
+    """The weight of the largest term, as the logged total shows it, divided by the median weight of the others; None
+    without others, or if they have none.
+    """
+    others = [c.weight for k, c in enumerate(terms) if k != top]
+    return ratio(terms[top].weight, float(np.median(others)) if others else None)
 
 
 def _lowest(sizes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,12 +26,10 @@ FEATURES = (
     Feature("data_time_first_share", "float", "share", "data time as a share of the step time, in the first half of the run", "data time and step time"),
 )  # fmt: skip
 MIN_READINGS = 20  # readings for medians of tenths
-STEADY = 0.1  # scatter of speeds, as a share of their median, above which neighbouring readings are joined
 MIN_JOINED = 10  # speeds of joined readings for medians of fifths
 FROM_TIMES = "steps per second"  # the name of speeds that the times of rows show
 LEARNING = ("train_loss", "rl_loss", "policy_loss", "value_loss")  # roles of metrics that begin when learning begins
 BRIEF_RUN = timedelta(minutes=1)  # a shorter run consists of its start only
-MIN_BRIEF = 40  # readings of its own by which even such a run shows its speed
 TENTHS = 10
 
 
@@ -48,7 +46,7 @@ def _speed(context: Context) -> Computed:
     if found is None:
         return {}
     curve, name, at, speed, merged = found
-    if _is_brief(context) and (name == FROM_TIMES or speed.size * merged < MIN_BRIEF):
+    if _is_brief(context) and (name == FROM_TIMES or speed.size * merged < feature_limit("brief_run_readings")):
         return {}
     skipped = max(speed.size // 10, int(np.sum(curve.steps[at] <= _learning_step(context))))
     at, speed = at[skipped:], speed[skipped:]
@@ -129,7 +127,7 @@ def _steady_enough(curve: Curve) -> tuple[NDArray[np.int64], NDArray[np.float64]
     """
     at, speed = _between_readings(curve, 1)
     merged = 1
-    while at.size >= 2 * MIN_JOINED and _scatter(speed) > STEADY:
+    while at.size >= 2 * MIN_JOINED and _scatter(speed) > feature_limit("speed_scatter"):
         merged *= 2
         at, speed = _between_readings(curve, merged)
     return at, speed, merged

@@ -32,6 +32,9 @@ def test_the_weight_of_the_largest_term() -> None:
 
     assert components._weight_ratio(terms, 1) == pytest.approx(400)
     assert components._weight_ratio(terms[:1] + terms[2:], 0) == pytest.approx(4)
+    nothing = [replace(curve, weight=0.0) for curve in terms]
+    assert components._weight_ratio([terms[1], nothing[0]], 0) is None
+    assert components._weight_ratio(terms[:1], 0) is None
 
 
 def test_with_a_negative_term_no_term_has_a_share(features_of: FeaturesOf) -> None:
