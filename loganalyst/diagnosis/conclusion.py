@@ -35,7 +35,7 @@ def conclude(
     """
     judged = diagnose(known, found.features, symptoms)
     end_known = found.run.status != "unknown" or found.features.values.get("run_end") is not None
-    recommendation, notes = recommended(judged.status, found.run.status, judged.notes, end_known=end_known)
+    recommendation, notes = recommended(judged.status, found.run.status, judged.notes, known.notes, end_known=end_known)
     causes = named(cited(_with_origins(judged.causes, found, origins), places), found.features.values.get("trainer"))
     answered = _answered(found, judged, causes, accepted)
     return replace(

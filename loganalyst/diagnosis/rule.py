@@ -14,6 +14,7 @@ from loganalyst.model import OURS, FeatureValue, TrainingKindName, Verdict
 from loganalyst.rulefiles import Shape, needed
 
 ANY_SYMPTOM = "any"  # in `unless_seen` of notes
+Recommends = Literal["resume", "stop_earlier", "regularise", "train_longer", "ready"]  # the most pressing first
 MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is about a thousandfold, and no stronger evidence is known that well
 Weight = Annotated[
     float, needed(f"a number from {-MAX_WEIGHT:g} to {MAX_WEIGHT:g} is needed", ge=-MAX_WEIGHT, le=MAX_WEIGHT)
@@ -214,6 +215,8 @@ class NoteRule:
     The symptoms in `excuses` are no fault while no cause is likely.
     The note is left out where a symptom in `unless_seen`, which says the same, is seen; `any` (ANY_SYMPTOM) stands for
     each symptom that is not harmless.
+    A note that `recommends` something is for healthy runs, and with `without_health` for runs of unknown cause, too.
+    A note that `doubts_end` says that the run may have been cut off.
     """
 
     id: str
@@ -228,6 +231,9 @@ class NoteRule:
     blind: bool = False
     excuses: tuple[str, ...] = ()
     unless_seen: tuple[str, ...] = ()
+    recommends: Recommends | None = None
+    without_health: bool = False
+    doubts_end: bool = False
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 

@@ -15,6 +15,7 @@ from loganalyst.diagnosis.rule import (
     NoteRule,
     NoteTest,
     OutcomeRule,
+    Recommends,
     Rule,
     RuleTest,
     Severity,
@@ -136,6 +137,9 @@ class _Note(Shape, frozen=True):
     blind: bool = False
     excuses: tuple[Text, ...] = ()
     unless_seen: tuple[Text, ...] = ()
+    recommends: Recommends | None = None
+    without_health: bool = False
+    doubts_end: bool = False
     kinds: Kinds = ()
     excluded_kinds: Kinds = ()
 
