@@ -16,9 +16,9 @@ _OPTIONS = r"(?:[a-z]+[-_])?(?:args|arguments|opts?|options|params|hparams|confi
 DUMPS = re.compile(f"{_ENVIRONMENT}|{_OPTIONS}")
 PICKLES = re.compile(r"training_args\.bin|(?:params|args|hparams|config|opts?)\.(?:pkl|pickle)")
 MAX_CALL = 100_000  # characters of a Namespace; Python's parser needs 500 bytes per character
-MAX_LINE = 2000  # characters; _LINE takes quadratic time on a line of dots
+MAX_LINE = 2000  # characters; _LINE tries each length of a key
 # batch_size: 32, --lr = 0.1, model ......... gpt2
-_LINE = re.compile(r"\s*(?:--)?([A-Za-z_][\w./-]{0,100})\s*(?:\.{3,}|[:=])\s*(\S.{0,1000})?", re.ASCII)
+_LINE = re.compile(r"\s*(?:--)?([A-Za-z_][\w./-]{0,100})\s*(?:\.{3,}(?!\.)|[:=])\s*(\S.{0,1000})?", re.ASCII)
 # what some programs print behind a value: [default: 32]
 _DEFAULT = re.compile(r"\[default: [^\]]{0,200}\]$")
 _BLANKS = re.compile(r"[^\S\n]{50,}")  # the parser of .ini files takes quadratic time on long runs of blanks

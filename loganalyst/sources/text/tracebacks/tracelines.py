@@ -82,7 +82,7 @@ _LATE_CALL = re.compile(
     r"\b(?:predict|test|evaluate|eval|infer|inference|export|push_to_hub|savefig|save_pretrained|to_csv|quantize|convert)"
     r"(?:_model|_on_test|_all|_results?|_proba|_onnx|_predictions?)?\("
 )
-_TRAINING_CALL = re.compile(r"\b\w*(?:train|fit)\w*\(")
+_TRAINING_CALL = re.compile(r"(?:train|fit)\w{0,60}\(")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows
 _NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
 # `4 fits failed with the following error:`, in the message of scikit-learn's exception above
