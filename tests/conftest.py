@@ -16,6 +16,9 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
+# Processes that tests start compile the package once, and not each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = re.compile(r"^(?:import|from) (?:torch|safetensors\.torch)\b", re.MULTILINE)
 

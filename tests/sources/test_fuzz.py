@@ -10,7 +10,7 @@ from tests.bench.fuzz.seeds import WRITERS
 from tests.bench.fuzz.targets import targets
 from tests.bench.fuzz_readers import Input, chosen, faults
 
-INPUTS = 200
+INPUTS = 60
 FOUND = [
     ("text", 43688),
     ("text", 136388),

@@ -105,7 +105,7 @@ def assert_same(stored: Run, fresh: Run) -> None:
             assert getattr(stored, name) == value, name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(changes, min_size=2, max_size=4))
 def test_incremental_is_fresh(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str, int]]]

@@ -86,7 +86,7 @@ KINDS = ("steps", "epochs", "bars", "drawn", "index", "counted", "followed", "fa
 def test_every_cut(tmp_path: Path, kind: str) -> None:
     """Each kind of log can be cut anywhere, also within a line."""
     data = "\n".join(lines(kind, 24)).encode() + b"\n"
-    for cut in range(1, len(data), len(data) // 12):
+    for cut in range(1, len(data), len(data) // 6):
         same(tmp_path / "a.log", data, [cut], Sizes(batch=300))
 
 
