@@ -34,3 +34,36 @@ def test_a_complaint_that_metrics_in_another_file_went_on_after(tmp_path: Path, 
     lines = outlived(ingest(tmp_path))
 
     assert lines.filter(file="launcher.err")["alive"].to_list() == [lives]
+
+
+LIBRARY = """Could not load quux native library: 'NoneType' object has no attribute 'split'
+Traceback (most recent call last):
+  File "/env/lib/python3.12/site-packages/quux/cextension.py", line 85, in <module>
+    lib = get_native_library()
+  File "/env/lib/python3.12/site-packages/quux/cextension.py", line 64, in get_native_library
+    major, minor = torch.version.cuda.split(".")
+AttributeError: 'NoneType' object has no attribute 'split'
+
+ImportError: quux runs without a device
+"""
+SCRIPT = LIBRARY.replace("/env/lib/python3.12/site-packages/quux/cextension.py", "/home/me/train.py")
+
+
+@pytest.mark.parametrize(
+    ("printed", "behind", "found"),
+    [
+        (LIBRARY, 12, []),
+        (LIBRARY, 0, ["import_error"]),
+        (SCRIPT, 12, ["import_error"]),
+    ],
+)
+def test_what_a_library_caught_as_it_was_imported_is_survived(
+    tmp_path: Path, printed: str, behind: int, found: list[str]
+):
+    """With the messages around it, if text goes on behind it. An exception that ends the program begins in its file."""
+    path = tmp_path / "slurm-6.err"
+    path.write_text(
+        "Loading checkpoint shards\n" + printed + "".join(f"Device set to use cuda:{i}\n" for i in range(behind))
+    )
+
+    assert rootline.roots(outlived(ingest(path), 0))["label"].to_list() == found

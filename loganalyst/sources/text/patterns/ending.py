@@ -12,7 +12,7 @@ from loganalyst.sources.text.lines import gluedbars
 from loganalyst.sources.text.lines.heads import without_bars, without_head
 from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.patterns import unknownerrors
+from loganalyst.sources.text.patterns import handledfaults, unknownerrors
 from loganalyst.sources.text.patterns.catalogue import Also, Pattern, match
 
 TAIL_BYTES = 8192  # bytes of the log's end that are read
@@ -131,13 +131,17 @@ def last_lines(path: Path, line: int) -> pl.DataFrame:
 
 def spoken(last: pl.DataFrame) -> pl.DataFrame:
     """The lines with their message (with the next line behind a heading), and whether it states an `error` or sounds
-    like one (`complaint`). A second call is cheap: the regexes are compiled.
+    like one (`complaint`). One that says, or whose next line says, what the program does about it is neither. A second
+    call is cheap: the regexes are compiled.
     """
     body = last["body"].str.head(unknownerrors.MAX_MESSAGE_CHARS)
     message = (body + " " + body.shift(-1).fill_null("")).zip_with(body.str.contains(_HEADING), body)
     error, complaint = (message.str.contains(unknownerrors.speech(kind)) for kind in ("error", "complaint"))
     if error.any() or complaint.any():  # else two regexes less are compiled
-        no_error = message.str.contains(unknownerrors.speech("no_error"))
+        handled = handledfaults.says_handled(body)
+        no_error = (
+            message.str.contains(unknownerrors.speech("no_error")) | handled | handled.shift(-1, fill_value=False)
+        )
         error &= ~no_error
         complaint &= ~no_error
     if complaint.any():
