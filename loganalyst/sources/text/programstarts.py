@@ -55,6 +55,7 @@ class Sessions:
     begun: int = 1  # the line of the last start, one beyond MAX_SESSIONS too
     busy: int = 0
     fatal: int = 0
+    stopped: int = 0  # the scheduler's first word in this start that it stops the job
     failed: int = 0  # the last failure that counts
     imports: tuple[int, str] = (0, "")  # the last start that ended at its imports: its line, and `outer` of it
     job_line: int = 0
@@ -141,6 +142,8 @@ class Sessions:
             faults = [line for line, kind, _ in events if kind == "fatal"]
             fatal = self.fatal if self.fatal >= self.begun else min(faults, default=self.fatal)
             again = self._counted_again(hits, chunk, look)
+            if self.stopped < self.begun:
+                self.stopped = min(hits.line[hits.with_parts("stop")].tolist(), default=0)
             again += [(line, "weak", None) for line in self._first_again(chunk, look, fatal)]
             again += [(line, "opened", None) for line in openinglines.opened_again(self.opening, chunk, look, fatal)]
             events = [*jobs_first, *again, *others]
@@ -172,10 +175,12 @@ class Sessions:
         return [(last + 1, "counted", None) for last in lasts]
 
     def _first_again(self, chunk: Chunk, look: Look, after: int) -> list[int]:
-        """The lines behind the line `after` that repeat the file's first line, apart from numbers."""
+        """The lines behind the line `after` that repeat the file's first line, apart from numbers. All ranks of a start
+        that the scheduler stops have begun.
+        """
         if not self.first:
             return []
-        later = chunk.line > max(after, _BANNER_LINES)
+        later = chunk.line > max(after, self.stopped or _BANNER_LINES)
         same = np.flatnonzero((look.hash == kind_hashes(self.first.encode())[0]) & later)
         if not len(same):
             return []
@@ -206,8 +211,8 @@ class Sessions:
         self._see(pattern)
 
     def _opened(self, line: int, _detail: str | None) -> None:
-        """The set-up lines come again behind a failure, before any training."""
-        if self.begun <= self.failed < line and self.busy <= self.failed:
+        """The set-up lines come again behind a failure, before any training: the first ones waited in no buffer."""
+        if self.begun <= self.fatal < line and self.busy <= self.fatal:
             self._start(line)
 
     def _continued(self, line: int, _detail: str | None) -> None:
