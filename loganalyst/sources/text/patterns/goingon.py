@@ -38,8 +38,8 @@ def found(tail: pl.DataFrame, start: Session, file: str, session: int) -> pl.Dat
 
 def _shown(tail: pl.DataFrame, later: pl.DataFrame, start: Session) -> pl.DataFrame:
     """The lines behind the exceptions that show work; none if there are too few."""
-    if start.own == ["library"] and later.height >= blame_limit("same_work"):
-        return later  # it caught what it raised as it was imported
+    if {*start.own} <= {"library", "command"} and later.height >= blame_limit("same_work"):
+        return later  # it caught what it raised as it was imported, or a shell went on behind its command
     same = _same_work(tail)
     if "interpreter" in start.own:  # a logger writes at once; other output waits in a buffer
         records = same.filter(pl.col("text").str.contains(_RECORD))
