@@ -54,7 +54,7 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on & ~_other_program() | reported
     alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled() & ~_came_back()
     return lines.with_columns(
-        alive=alive | led_to_stop | (pl.col("part") == "stop") & ~_beside_done(),
+        alive=(alive | led_to_stop | (pl.col("part") == "stop")) & ~_beside_done(),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
     ).drop("first_line", "last_line", "printer", "untrained", "apart")
 
@@ -85,7 +85,8 @@ def _beside_done() -> pl.Expr:
     beside the training, such as a monitor.
     """
     end = pl.when(pl.col("part") == "end").then("later").forward_fill().over(_LOG, order_by="line")
-    return has_trait("step_cancelled") & (end == pl.col("later")).fill_null(value=False)
+    few = end - pl.col("later") < blame_limit("survived_after")
+    return has_trait("step_cancelled") & few.fill_null(value=False)
 
 
 def _other_program() -> pl.Expr:

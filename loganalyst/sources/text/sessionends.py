@@ -164,8 +164,9 @@ class Session:
             del self.faults["root"]
 
     def _was_done(self, line: int) -> bool:
-        """Whether the program had reported its end before this line, and trained no more."""
-        return 0 < self.ended_at < line and self.ended_at >= max(self.progress, default=0)
+        """Whether the program had reported its end before this line, and trained no more: a result may follow it."""
+        trained = len(self.progress) > 1 and self.progress[0] > self.ended_at
+        return 0 < self.ended_at < line and not trained
 
     def may_end_well(self) -> bool:
         """Whether the words for an end, as the last ones of the log, mean that it ended well: no end mark says so
