@@ -175,8 +175,10 @@ class Session:
         return not self.ended_well and self.faults.keys() <= {"caught"}
 
     def may_go_on(self) -> bool:
-        """Whether all its faults are exceptions that the program or an interpreter printed."""
-        return not self.ended_well and {*self.faults} <= {"caught", "uncaught"} and bool(self.faults)
+        """Whether all its faults are exceptions that the program or an interpreter printed, or of a job script."""
+        others = {*self.faults} - {"caught", "uncaught"}
+        of_shell = self.own == ["command"] and others == {"aside"}
+        return not self.ended_well and (not others or of_shell) and bool(self.faults)
 
     def go_on(self) -> None:
         """Record that ordinary work followed these exceptions."""

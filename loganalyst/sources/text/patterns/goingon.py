@@ -23,15 +23,16 @@ def found(tail: pl.DataFrame, start: Session, file: str, session: int) -> pl.Dat
     what it had reached when it failed.
     """
     later = tail.filter(pl.col("line") > start.last_own)
-    if not later.height or closing.complains(later.tail(ending.MAX_LAST_LINES)):
+    command = start.own == ["command"]  # of a job script: what complains behind it is another program
+    if not later.height or (not command and closing.complains(later.tail(ending.MAX_LAST_LINES))):
         return table("lines")
     tail = tail.with_columns(message=closing.messages(tail["body"]), behind=pl.col("line") > start.last_own)
     shown = _shown(tail, tail.filter("behind"), start)
     if not shown.height:
         return table("lines")
-    last = shown.tail(1)
+    last, part = shown.tail(1), "advice" if command else "work"
     return table("lines", {
-        "session": session, "file": file, "line": last["line"], "pattern": PATTERN, "part": "work", "captures": "{}",
+        "session": session, "file": file, "line": last["line"], "pattern": PATTERN, "part": part, "captures": "{}",
         "text": last["text"].str.head(closing.MAX_TEXT_CHARS),
     })  # fmt: skip
 
