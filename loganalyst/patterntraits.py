@@ -23,6 +23,7 @@ TRAITS: Mapping[str, str] = {
     "pod_placed": "captures `placed`, the node of a pod, and `pod` where the line names it",
     "host_named": "the job script names the node on which it runs",
     "cancelled": "the scheduler cancelled the job, perhaps because its work had failed",
+    "step_cancelled": "the scheduler cancelled one step of the job, which may be one beside the training",
     "shell_line": "a command of the job script could not run; the shell goes on with the next line",
     "traceback": "head of a Python traceback; the exception follows",
     "any_exception": "exception of a traceback that no other pattern knows",

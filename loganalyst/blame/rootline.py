@@ -42,15 +42,30 @@ def session_roots(run: Run, lines: pl.DataFrame) -> dict[int, dict[str, Any] | N
 
 
 def judged_session(run: Run) -> int:
-    """The last session that shows any work. A start without a meaningful line does not count yet."""
+    """The last session that shows any work. A start without a meaningful line does not count yet, unless it got farther
+    than the one before.
+    """
     rows = run.sessions.select("session", "first_line", "last_line").vstack(
         run.lines.select("session", first_line="line", last_line="line")
     )
     numbers = rows["session"].drop_nulls().unique().sort(descending=True)
     spoken = pl.concat([run.lines.filter(~_NOT_STARTED)["session"], run.points["session"].unique()])
     long = rows.filter(pl.col("last_line") - pl.col("first_line") >= blame_limit("said_nothing"))["session"]
-    working = numbers.filter(numbers.is_in(spoken.implode()) | numbers.is_in(long.implode()))
+    spoken = pl.concat([spoken, long, _farther(run)])
+    working = numbers.filter(numbers.is_in(spoken.implode()))
     return int(working[0] if len(working) else numbers[0]) if len(numbers) else 0
+
+
+def _farther(run: Run) -> pl.Series:
+    """The sessions that printed more lines than the session before had printed when it failed."""
+    faults = run.lines.filter(_PART.is_in(["root", "stop", "peer", "aside"])).group_by("session", file="file")
+    starts = run.sessions.select("session", "first_line", "last_line", file="source")
+    failed = starts.join(faults.agg(_LINE.min()), on=_LOG).select(
+        "file", session=pl.col("session") + 1, before=_LINE - pl.col("first_line")
+    )
+    lines = pl.col("last_line") - pl.col("first_line")
+    farther = lines >= pl.col("before") + blame_limit("script_goes_on")
+    return starts.join(failed, on=_LOG).filter(farther)["session"]
 
 
 def roots(lines: pl.DataFrame) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from loganalyst.thresholds import blame_limit
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # `E0131 12:00:01.123456`; glog writes no year
 _LOG = ["session", "file"]
+_LATE = (pl.col("captures").str.json_path_match("$.late") == "true").fill_null(value=False)
 _COPIES = [*_LOG, "rank", "pattern"]  # of an exception
 # What a process reports if a device fails under it, or under its peer
 DEVICE_ECHOES = ("cuda_error", "nccl_error", "nccl_timeout", "gpu_hardware", "segfault", "device_assert")
@@ -38,6 +39,9 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     )
     lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), metrics)
     printer = pl.col("captures").str.json_path_match("$.printer")
+    # the program caught it at its top, behind the training whose lines waited in a buffer
+    left = (printer == "handler") & _LATE & pl.col("untrained")
+    printer = pl.when(left).then(pl.lit("interpreter")).otherwise(printer)
     lines = lines.with_columns(printer=pl.when(pl.col("part") == "root").then(printer))
     lines = lines.with_columns(apart=_apart())
     went_on = _elsewhere(lines, metrics) >= blame_limit("survived_elsewhere")
@@ -50,7 +54,7 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     alive = (pl.col("later") < blame_limit("survived_after")) & ~went_on & ~_other_program() | reported
     alive = (alive | _uncaught() | _of_a_failing_device()) & ~_handled() & ~_came_back()
     return lines.with_columns(
-        alive=alive | led_to_stop | (pl.col("part") == "stop"),
+        alive=(alive | led_to_stop | (pl.col("part") == "stop")) & ~_beside_done(),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
     ).drop("first_line", "last_line", "printer", "untrained", "apart")
 
@@ -68,12 +72,21 @@ def _uncaught() -> pl.Expr:
         (pl.col("line").filter(one).max().over(_LOG) > pl.col("line")).fill_null(value=False)
         for one in (shown & ~of_training, shown & of_training)
     )
-    late = (pl.col("captures").str.json_path_match("$.late") == "true").fill_null(value=False) & pl.col("untrained")
+    late = _LATE & pl.col("untrained")
     ended_later = went_on | (training_ended & ~late)  # the end of a training that was left may wait in the buffer too
     uncaught = (pl.col("printer") == "interpreter") & (pl.col("later") <= blame_limit("flushed"))
     uncaught &= pl.col("untrained") | (pl.col("behind") <= blame_limit("flushed"))
     stopped = (pl.col("part") == "stop").any().over("session")
     return (uncaught & ~stopped & ~ended_later).fill_null(value=False)
+
+
+def _beside_done() -> pl.Expr:
+    """Whether the scheduler cancelled a step of the job behind the end of the program, which trained no more: a step
+    beside the training, such as a monitor.
+    """
+    end = pl.when(pl.col("part") == "end").then("later").forward_fill().over(_LOG, order_by="line")
+    few = end - pl.col("later") < blame_limit("survived_after")
+    return has_trait("step_cancelled") & few.fill_null(value=False)
 
 
 def _other_program() -> pl.Expr:
@@ -103,7 +116,7 @@ def _handled() -> pl.Expr:
     later. A failed exit shows that it did not go on.
     """
     own = pl.col("printer").is_in(["logger", "handler"])
-    by_library = pl.col("printer") == "library"
+    by_library = pl.col("printer").is_in(["library", "command"])
     one_line = (pl.col("part") == "root") & pl.col("block").is_null() & pl.col("label").is_in(CATCHABLE)
     often = own.sum().over(_COPIES) >= blame_limit("printed_again")
     # the last words of a log may be the same exception of several ranks

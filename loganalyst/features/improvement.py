@@ -20,7 +20,7 @@ FEATURES = (
     Feature("objective_names", "text", "", "what these metrics are, such as `loss or score`", "a loss, score or reward"),
     Feature("objective_points", "int", "points", "values of the longest of these metrics", "a loss, score or reward"),
     Feature("objective_steady", "bool", "", "one of these metrics has six to 29 values, and almost each is better than the one before (false: none has, or none is logged)", "a loss, score or reward"),
-    Feature("objective_ends_best", "bool", "", "one of these metrics has three to five values, of which the last is the best, and better than the first (false: none has, or none is logged)", "a loss, score or reward"),
+    Feature("objective_ends_best", "bool", "", "one of these metrics has three to five values, of which the last is the best (a loss may end near it after a far fall), and better than the first (false: none has, or none is logged)", "a loss, score or reward"),
     Feature("score_improved", "bool", "", "a reward or held-out score got better by more than three standard errors and did not fall from its best by as much (false: none is logged)", "a loss, score or reward"),
 )  # fmt: skip
 
@@ -93,12 +93,15 @@ def _steady(curve: Curve) -> bool:
 
 
 def _ends_best(curve: Curve) -> bool:
-    """Whether very few values end at their best, which is all that they can show."""
+    """Whether very few values end at their best, which is all that they can show; or a loss near it, after a far fall."""
     values = curve.values[np.isfinite(curve.values)]
     if not MIN_FEW_POINTS <= values.size < MIN_STEADY_POINTS:
         return False
     best = values.max() if curve.role.worse == "down" else values.min()
-    return bool(values[-1] == best != values[0])
+    first, last = values[0], values[-1]
+    if curve.role.worse != "down" and 0 < last <= (1 - feature_limit("far_fall_of_a_part")) * first:
+        return bool(first - last >= feature_limit("few_values_kept") * (first - best))
+    return bool(last == best != first)
 
 
 def _fell(curve: Curve) -> bool:

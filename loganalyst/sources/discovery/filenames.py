@@ -79,6 +79,7 @@ _LOG_WORDS = re.compile(
     r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm|^cout$|^(?:rank|worker|node|proc)[-_]?\d{1,5}$"
 )
 # log.0, out.0.1, stdout.3: of the processes of a job
+_LOG_FOLDERS = frozenset({"log", "logs", "stdout", "stderr"})
 _OF_PROCESS = re.compile(r"(?:log|out|err|stdout|stderr|output)(?:\.\d{1,5}){1,2}")
 # config.yaml, training_args.json, all_results.json
 _SETTINGS = re.compile(
@@ -211,6 +212,11 @@ def is_part(name: str, parent: str) -> bool:
     if name in _PHASES or name in _PARTS or _NUMBERED_PART.fullmatch(name):
         return True
     return name.isdecimal() and parent.startswith("attempt_")
+
+
+def is_of_logs(folder: str) -> bool:
+    """Whether files of this folder that are named by a number are logs: `logs/0`, `stderr/3`."""
+    return folder.lower() in _LOG_FOLDERS
 
 
 def may_be_table(name: str) -> bool:

@@ -130,6 +130,8 @@ def _kind(folder: Folder, name: str) -> Kind:
         return Kind.NOTHING if name.startswith(".") else Kind.CURVES if folder.mode == _METRICS else Kind.SETTINGS
     if name.endswith(".parquet") and filenames.history_of(folder.name):
         return Kind.CURVES
+    if name.isdecimal() and filenames.is_of_logs(folder.name):
+        return Kind.LOG
     return Kind.SETTINGS if (folder.name, name) == _MMENGINE else filenames.kind(name)
 
 

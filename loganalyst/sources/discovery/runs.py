@@ -15,7 +15,7 @@ from loganalyst import opening
 from loganalyst.errors import SourceError, nearest
 from loganalyst.opening import Bounds
 from loganalyst.sources import formats, unknown
-from loganalyst.sources.discovery import rankseries, rotation
+from loganalyst.sources.discovery import jobchains, rankseries, rotation
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.discovery.folder import encodable
@@ -144,7 +144,8 @@ def listed(root: Path, seconds: float | None = None) -> Iterator[Listed]:
 
 
 def discover(path: Path) -> Found:
-    """The files of the run at `path` (a file is a run of its own): the only run that `runs` finds there.
+    """The files of the run at `path` (a file is a run of its own): the only run that `runs` finds there, or the last
+    job of a chain (`jobchains`).
 
     Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
     """
@@ -156,7 +157,10 @@ def discover(path: Path) -> Found:
         reasons = "; ".join(f"{file}: {why}" for file, why in [*unread, *_others(path)][:MAX_SHOWN])
         raise SourceError(path, problem + (f" ({reasons})" if reasons else ""), READABLE)
     if len(first) > 1:
+        first += islice(every, jobchains.MAX_JOBS)
         count = len(first) + sum(1 for _ in every)
+        if count == len(first) and (end := jobchains.last(first)):
+            return end
         names = ", ".join(os.path.relpath(found.root, path if path.is_dir() else path.parent) for found in first[:3])
         problem = f"holds {count:,} runs"
         raise SourceError(path, problem, f"name one of them: {names}{', …' if count > 3 else ''}")

@@ -38,7 +38,7 @@ def is_banner(text: str, body: str) -> bool:
 
 def set_up(chunk: Chunk, look: Look) -> dict[int, str]:
     """The set-up lines of a log whose first batch is `chunk`, by line number: banners before the first loss and
-    traceback that state no fault and are printed once.
+    traceback that state no fault and are printed once: several ranks print theirs at the same time.
     """
     busy = np.flatnonzero(look.flags["busy"][:OPENING_LINES])
     rows = np.arange(min(len(chunk), OPENING_LINES, *busy[:1].tolist()))
@@ -49,7 +49,7 @@ def set_up(chunk: Chunk, look: Look) -> dict[int, str]:
         is_banner(text, body) and not states_fault(body) and not _warns(body)
         for text, body in zip(texts, bodies, strict=True)
     ]
-    kept = [row for row in range(fails) if plain[row] and bodies.count(bodies[row]) == 1]
+    kept = [row for row in range(fails) if plain[row] and bodies[:fails].count(bodies[row]) == 1]
     return {int(chunk.line[row]): texts[row] for row in kept}
 
 

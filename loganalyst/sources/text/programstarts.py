@@ -56,6 +56,7 @@ class Sessions:
     busy: int = 0
     fatal: int = 0
     failed: int = 0  # the last failure that counts
+    died: tuple[int, str] = (0, "")  # the last exception that nothing caught: its line, and `outer` of it
     imports: tuple[int, str] = (0, "")  # the last start that ended at its imports: its line, and `outer` of it
     job_line: int = 0
     report: tuple[int, str] = (0, "")  # LSF's report of a job: its first line, and the job
@@ -86,7 +87,7 @@ class Sessions:
 
         every = [Session(**copied(s)) for s in state["all"]]
         opening = {int(line): text for line, text in state["opening"].items()}  # JSON has no whole numbers as keys
-        pairs = {name: tuple(state[name]) for name in ("report", "imports")}
+        pairs = {name: tuple(state[name]) for name in ("report", "died", "imports")}
         return cls(**{**state, **pairs, "all": every, "opening": opening})
 
     def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
@@ -206,8 +207,8 @@ class Sessions:
         self._see(pattern)
 
     def _opened(self, line: int, _detail: str | None) -> None:
-        """The set-up lines come again behind a failure, before any training."""
-        if self.begun <= self.failed < line and self.busy <= self.failed:
+        """The set-up lines come again behind a failure, before any training: the first ones waited in no buffer."""
+        if self.begun <= self.fatal < line and self.busy <= self.fatal:
             self._start(line)
 
     def _continued(self, line: int, _detail: str | None) -> None:
@@ -260,7 +261,14 @@ class Sessions:
         return found
 
     def _uncaught(self, line: int, outer: str | None) -> None:
-        """The script that ended at its imports came farther: it was repaired and started again."""
+        """A program dies once: training lies between two such exceptions from other lines of the script. Or the script
+        that ended at its imports came farther: it was repaired and started again.
+        """
+        died, before = self.died
+        self.died = line, outer or ""
+        if self.begun <= died < self.busy - 1 and before != outer:
+            self._start(self.busy + 1)
+            return
         script, _, place = (outer or "").rpartition(":")
         earlier, _, ended = self.imports[1].rpartition(":")
         if self.imports[0] and script == earlier and int(place) > int(ended):

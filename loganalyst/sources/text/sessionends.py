@@ -121,18 +121,23 @@ class Session:
         """Record a fault, unless training survived it. `captures` are those of its line."""
         hit = _PRINTER.search(captures) if part == "root" else None
         printer = hit[1] if hit else None
-        if printer in ("logger", "handler", "child", "library") or is_one_line(part, fault[1], captures):
+        late = _LATE in captures and not 0 < self.begun < fault[0]
+        if printer == "handler" and late:  # the program caught it at its top, behind the training
+            printer = "interpreter"
+        if printer in ("logger", "handler", "child", "library", "command") or is_one_line(part, fault[1], captures):
             part = "caught"
         if printer in ("logger", "handler"):
             self._count(fault[0], fault[2], by_logger=printer == "logger")
         elif printer == "interpreter":
             part = "uncaught"
-            self.late |= _LATE in captures and not 0 < self.begun < fault[0]
+            self.late |= late
         if _WAS_HANDLED in captures:
             return
         if part in ("caught", "uncaught"):
             self.last_own = max(self.last_own, fault[0])
             self.own = sorted({*self.own, printer or "line"})
+        if fault[2] in having("step_cancelled") and self._was_done(fault[0]):
+            return
         if self.is_fatal_at(part, fault[0]):
             self.faults[part] = min(self.faults.get(part, fault), fault, key=itemgetter(0))
 
@@ -158,6 +163,11 @@ class Session:
         if self.faults.get("root", ("", ""))[1] == "hang":
             del self.faults["root"]
 
+    def _was_done(self, line: int) -> bool:
+        """Whether the program had reported its end before this line, and trained no more: a result may follow it."""
+        trained = len(self.progress) > 1 and self.progress[0] > self.ended_at
+        return 0 < self.ended_at < line and not trained
+
     def may_end_well(self) -> bool:
         """Whether the words for an end, as the last ones of the log, mean that it ended well: no end mark says so
         before, and no fault was seen that the program did not print itself.
@@ -165,8 +175,10 @@ class Session:
         return not self.ended_well and self.faults.keys() <= {"caught"}
 
     def may_go_on(self) -> bool:
-        """Whether all its faults are exceptions that the program or an interpreter printed."""
-        return not self.ended_well and {*self.faults} <= {"caught", "uncaught"} and bool(self.faults)
+        """Whether all its faults are exceptions that the program or an interpreter printed, or of a job script."""
+        others = {*self.faults} - {"caught", "uncaught"}
+        of_shell = self.own == ["command"] and others == {"aside"}
+        return not self.ended_well and (not others or of_shell) and bool(self.faults)
 
     def go_on(self) -> None:
         """Record that ordinary work followed these exceptions."""

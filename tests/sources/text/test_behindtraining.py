@@ -32,3 +32,24 @@ def test_end_of_the_training_in_the_buffer(tmp_path: Path, log: str, status: str
     (found,) = diagnose_paths([path])
 
     assert found.run.status == status
+
+
+CAUGHT = """Error during run: {0}
+Traceback (most recent call last):
+  File "/w/run.py", line 220, in main
+    {1}
+AttributeError: {0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [("plot_history(history)", "failed"), ("y = model.predict(x)", "failed"), ("x = load(path)", "unknown")],
+)
+def test_an_exception_that_the_program_caught_at_its_top(tmp_path: Path, call: str, status: str) -> None:
+    """What lies behind the training ended it, although the lines of the training are printed below."""
+    path = tmp_path / "run.log"
+    path.write_text("Evaluating\n" + CAUGHT.format("no attribute 'to'", call) + EPOCHS)
+    (found,) = diagnose_paths([path])
+
+    assert found.run.status == status

@@ -48,6 +48,8 @@ _CLEANING = (
         "$1@${2}_${3}_$4",
         ("average ",),
     ),
+    # `eval 20: train 1.05 | val 1.19`, `[eval @ 20] train: 1.05`: the step of the evaluation
+    (r"^(\W{0,9})(?i:eval|evaluation)(?: @| at)? ([0-9]+)(\]?:|\])", "${1}step ${2}$3", ("eval ", "evaluation ")),
     *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
     # Kaldi: `minibatches 0-9 is -3.5`; ESPnet: `1epoch:train:1-50batch:`
     (r"(minibatches |:)([0-9]+)-([0-9]+)( is\b|batch:)", "$1$2 to $3$4", ("minibatches ", "batch:")),

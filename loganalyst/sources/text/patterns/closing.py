@@ -56,14 +56,17 @@ def words() -> Closing:
 def found(tail: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
     """One row of `lines` for the last lines of a session, if they show that its job ended well; else none.
 
-    `tail` are the lines of `ending.last_lines`. Nothing ended well where one of the last lines reports an error.
+    `tail` are the lines of `ending.last_lines`. Where one of the last lines reports an error, only a result behind it
+    shows that the program went on.
     """
     known = words()
     tail = tail.with_columns(message=messages(tail["body"])).filter(pl.col("message").str.contains(_WORD))
     lines = tail.tail(known.lines)
-    if not lines.height or complains(lines) or _has_begun(lines["message"], known):
+    if not lines.height or _has_begun(lines["message"], known):
         return table("lines")
-    row = next((hit for hit in _hits(tail, known) if hit.height), None)
+    complaint = _last_complaint(lines)
+    hits = [_result(tail.filter(pl.col("line") > complaint))] if complaint else _hits(tail, known)
+    row = next((hit for hit in hits if hit.height), None)
     if row is None:
         return table("lines")
     return table("lines", {
@@ -106,8 +109,14 @@ def messages(body: pl.Series) -> pl.Series:
 
 def complains(lines: pl.DataFrame) -> bool:
     """Whether one of the lines reports an error."""
+    return _last_complaint(lines) > 0
+
+
+def _last_complaint(lines: pl.DataFrame) -> int:
+    """The last of the lines that reports an error; 0: none does."""
     said = ending.spoken(lines)
-    return bool((said["error"] | said["complaint"]).any())
+    found = said.filter(pl.col("error") | pl.col("complaint"))["line"]
+    return int(found[-1]) if len(found) else 0
 
 
 def _has_begun(message: pl.Series, known: Closing) -> bool:

@@ -9,10 +9,14 @@ from loganalyst.model import table
 from loganalyst.opening import opened
 from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines import gluedbars
-from loganalyst.sources.text.lines.heads import without_bars, without_head
+from loganalyst.sources.text.lines.heads import without_any_head, without_bars, without_head
 from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.lines.prefixes import described
+<<<<<<< HEAD
 from loganalyst.sources.text.patterns import handledfaults, unknownerrors
+=======
+from loganalyst.sources.text.patterns import results, unknownerrors
+>>>>>>> logs12
 from loganalyst.sources.text.patterns.catalogue import Also, Pattern, match
 
 TAIL_BYTES = 8192  # bytes of the log's end that are read
@@ -87,6 +91,10 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     )
     complaint = pl.col("complaint") & (pl.col("back") <= MAX_COMPLAINT_LINES)
     lines = lines.filter(pl.col("states_error") | complaint, ~pl.col("survived"))
+    if lines.height:  # a result behind an error shows that the program went on; finding it costs time
+        message = without_any_head(last["body"]).str.strip_chars().str.to_lowercase()
+        went_on = last.filter(results.are_results(message))["line"]
+        lines = lines.filter(pl.col("line") >= (went_on[-1] if len(went_on) else 0))
     if not lines.height:
         return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
     lines = lines.hstack(unknownerrors.classify(lines["message"], lines["states_error"].to_numpy()))

@@ -23,23 +23,25 @@ def found(tail: pl.DataFrame, start: Session, file: str, session: int) -> pl.Dat
     what it had reached when it failed.
     """
     later = tail.filter(pl.col("line") > start.last_own)
-    if not later.height or closing.complains(later.tail(ending.MAX_LAST_LINES)):
+    command = start.own == ["command"]  # of a job script: what complains behind it is another program
+    if not later.height or (not command and closing.complains(later.tail(ending.MAX_LAST_LINES))):
         return table("lines")
     tail = tail.with_columns(message=closing.messages(tail["body"]), behind=pl.col("line") > start.last_own)
     shown = _shown(tail, tail.filter("behind"), start)
     if not shown.height:
         return table("lines")
-    last = shown.tail(1)
+    last, part = shown.tail(1), "advice" if command else "work"
     return table("lines", {
-        "session": session, "file": file, "line": last["line"], "pattern": PATTERN, "part": "work", "captures": "{}",
+        "session": session, "file": file, "line": last["line"], "pattern": PATTERN, "part": part, "captures": "{}",
         "text": last["text"].str.head(closing.MAX_TEXT_CHARS),
     })  # fmt: skip
 
 
 def _shown(tail: pl.DataFrame, later: pl.DataFrame, start: Session) -> pl.DataFrame:
     """The lines behind the exceptions that show work; none if there are too few."""
-    if "library" in start.own and {*start.own} <= {"library", "line"} and later.height >= blame_limit("same_work"):
-        return later  # it caught what it raised as it was imported, and printed a message beside it
+    beside = "library" in start.own and {*start.own} <= {"library", "line"}  # a message beside the traceback
+    if (beside or {*start.own} <= {"library", "command"}) and later.height >= blame_limit("same_work"):
+        return later  # it caught what it raised as it was imported, or a shell went on behind its command
     same = _same_work(tail)
     if "interpreter" in start.own:  # a logger writes at once; other output waits in a buffer
         records = same.filter(pl.col("text").str.contains(_RECORD))

@@ -80,7 +80,7 @@ _CHILD = re.compile(r"Process [\w.:-]{1,80}:$")
 # A call that goes behind the training, and one of the training: `preds = model.predict(x)`, `train(model, loader)`
 _LATE_CALL = re.compile(
     r"\b(?:predict|test|evaluate|eval|infer|inference|export|push_to_hub|savefig|save_pretrained|to_csv|quantize|convert)"
-    r"(?:_model|_on_test|_all|_results?|_proba|_onnx|_predictions?)?\("
+    r"(?:_model|_on_test|_all|_results?|_proba|_onnx|_predictions?)?\(|\bplot_\w+\("
 )
 _TRAINING_CALL = re.compile(r"(?:train|fit)\w{0,60}\(")
 # `-- Process 3 terminated with the following error:`; another process's traceback follows

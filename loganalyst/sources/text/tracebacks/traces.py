@@ -155,7 +155,7 @@ def _opened(printer: Printer, first: int, after: int, links: list[int], handling
         harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=tracelines.next_process(before), node=task[1] if task else None,
         ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))) or by == "warning",
-        printer=by, outer=outer, late=by == "interpreter" and lines.late(),
+        printer=by, outer=outer, late=by in ("interpreter", "handler") and lines.late(),
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
 
@@ -166,7 +166,8 @@ def _printed_by(before: str, head: str, lines: Lines) -> tuple[str | None, str |
     `logger`: it is part of a log record. `child`: a process that the program started ended by it. `interpreter`:
     nothing caught the exception, since the outermost frame is the top of the user's script. `handler`: the program
     caught it, since the outermost frame is a function of the user's. `library`: a library caught it as it was imported,
-    since the outermost frame is the top of its module. `warning`: it is part of a warning.
+    since the outermost frame is the top of its module. `command`: a one-line program of a job script ended by it
+    (`python -c "import jax"`), and the shell goes on. `warning`: it is part of a warning.
     """
     places = (lines.place(i) for i in range(1, min(lines.bare(), len(lines.text))))
     outermost = next((place for place in places if place), None)
@@ -183,6 +184,8 @@ def _told(before: str, head: str, outermost: tuple[str, str, str] | None) -> str
         return "warning"
     if outermost and outermost[2] == "<module>" and tracelines.is_installed(outermost[0]):
         return "library"
+    if outermost and outermost[0] == "<string>" and outermost[2] == "<module>":
+        return "command"
     if tracelines.is_record(before) or tracelines.is_record(head):
         return "logger"
     return "child" if tracelines.is_child(before) else None
