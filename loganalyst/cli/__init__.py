@@ -30,8 +30,8 @@ __all__ = ["complete", "main", "program"]
 
 _NO_COMMANDS = {"__main__", "app", "common", "help", "streams"}  # the other files of this folder
 # Thresholds of the garbage collector. A run makes millions of objects and hardly any cycle: Python's default of 700
-# costs a fourth of the time for 30,000 metric names. A small run makes fewer than 300,000, and one look at 100,000 takes
-# 30 ms. A program that imports the package keeps its own thresholds.
+# costs a fourth of the time for 30,000 metric names. A small run makes fewer than 300,000, and one look at 100,000
+# takes 30 ms. A program that imports the package keeps its own thresholds.
 GC_THRESHOLDS = (300_000, 50, 100)
 USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
 
