@@ -38,7 +38,7 @@ USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherev
 
 def complete() -> typer.Typer:
     """The program with all its commands."""
-    for name in _commands():
+    for name in sorted(_commands()):
         import_module(f"{__name__}.{name}")  # which registers its command
     return _app
 
