@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from loganalyst.cli import app
+from loganalyst.cli import complete
 from loganalyst.cli.help import SECTIONS
 
 PAGE = Path(__file__).parent / "cli.md"
@@ -80,7 +80,7 @@ _LOGANALYST_COMPLETE=source_fish loganalyst > ~/.config/fish/completions/loganal
 
 def page() -> str:
     """The whole page: all commands by section, then each of them."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(complete())
     return "\n".join([INTRODUCTION, _overview(group), *_commands(group, ["loganalyst"])])
 
 

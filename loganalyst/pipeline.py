@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst import anonymous, checking, diagnosis, features, rulecatalogue, settings, signals
-from loganalyst.baseline import compare
+from loganalyst import anonymousfiles, checking, diagnosis, features, rulecatalogue, settings, signals
 from loganalyst.blame import processstates
 from loganalyst.contextfile import Case
 from loganalyst.curves.runcurves import run_curves
@@ -85,7 +84,9 @@ def read_run(
     ('failed', 2211, 0.764)
     """
     path, chosen = Path(path), settings.Chosen()
-    if anonymous.is_document(path):
+    if anonymousfiles.is_document(path):
+        from loganalyst import anonymous
+
         return anonymous.load(path)
 
     def own_rules(root: Path) -> Sequence[Path]:
@@ -155,6 +156,8 @@ def diagnose(
         return found
     if not isinstance(baseline, Diagnosis):
         baseline = diagnose(baseline, separate=separate, **trusted)
+    from loganalyst.baseline import compare
+
     return replace(found, baseline=compare(found, baseline))
 
 

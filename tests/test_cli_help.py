@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import typer
 
-from loganalyst.cli import app
+from loganalyst.cli import complete
 from loganalyst.cli.help import SECTIONS
 from tests.commandline import called
 
-ROOT: Any = typer.main.get_command(app)
+ROOT: Any = typer.main.get_command(complete())
 BASH = shutil.which("bash")
 
 

@@ -12,7 +12,7 @@ from typer.models import OptionInfo
 
 import loganalyst as la
 from loganalyst import guard, pipeline
-from loganalyst.cli import app
+from loganalyst.cli import complete
 from loganalyst.errors import LogAnalystError
 from loganalyst.mcp.manyruns import ManyRuns
 from loganalyst.model import Run
@@ -150,7 +150,7 @@ def options(group: typer.Typer, words: Sequence[str] = ()) -> Iterator[tuple[str
 
 def test_every_option_that_writes_is_tried_above() -> None:
     """A new option with a path is either read only, or in the tables of this file."""
-    found = {f"{command} {name}" for command, name in options(app) if name not in READS}
+    found = {f"{command} {name}" for command, name in options(complete()) if name not in READS}
 
     assert found == {*FILES, *FOLDERS, *IN_PYTHON}
 

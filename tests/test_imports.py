@@ -46,8 +46,10 @@ STEPS = {
         "sources",
         "writing",
     },  # reads what changed, and has it judged
+    "anonymousfiles": set(),
     "anonymous": {
         "__version__",
+        "anonymousfiles",
         "curves",
         "errors",
         "features",

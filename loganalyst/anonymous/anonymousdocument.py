@@ -14,12 +14,12 @@ from loganalyst.anonymous.aliases import Names
 from loganalyst.anonymous.clocks import without_dates
 from loganalyst.anonymous.featureredaction import features_of
 from loganalyst.anonymous.tableredaction import COLUMNS, anonymous, job
+from loganalyst.anonymousfiles import SCHEMA
 from loganalyst.curves import roles
 from loganalyst.curves.rolefile import role_file
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Diagnosis, Run, Source
 
-SCHEMA = "loganalyst/anonymous/1"
 ABOUT = "Curves and settings of a training run, without names, paths and text. Look at it before you send it."
 TABLES = (*COLUMNS, "config")
 BY_CURVE = ("points", "distributions")  # tables with one line of the document per metric and file

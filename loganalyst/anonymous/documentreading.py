@@ -4,7 +4,6 @@ A document deserves no more trust than a log. It is decoded by types, and values
 are dropped.
 """
 
-import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -14,9 +13,10 @@ import polars as pl
 
 from loganalyst.anonymous import tablejson
 from loganalyst.anonymous.aliases import Names
-from loganalyst.anonymous.anonymousdocument import SCHEMA, TABLES, anonymous_sources
+from loganalyst.anonymous.anonymousdocument import TABLES, anonymous_sources
 from loganalyst.anonymous.featureredaction import features_of, numbered
 from loganalyst.anonymous.tableredaction import anonymous, job
+from loganalyst.anonymousfiles import SCHEMA
 from loganalyst.curves import roles
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, table
@@ -24,7 +24,6 @@ from loganalyst.sources.assemble import run_id
 
 MAX_BYTES = 1 << 30
 MAX_SPAN = 10**16  # microseconds, about 300 years
-_HEAD = re.compile(rb'\s{0,20}\{\s{0,20}"schema"\s{0,20}:\s{0,20}"loganalyst/anonymous/')
 
 
 class _Source(msgspec.Struct):
@@ -43,17 +42,6 @@ class _Document(msgspec.Struct):
     roles: dict[str, str] = {}
     role_confidence: dict[str, Annotated[float, msgspec.Meta(gt=0, le=1)]] = {}
     features: dict[str, bool | int | float | str] = {}
-
-
-def is_document(path: Path) -> bool:
-    """Whether the file begins like a document of `loganalyst show --anonymous`."""
-    if not path.is_file():  # reading a pipe would block
-        return False
-    try:
-        with path.open("rb") as file:
-            return _HEAD.match(file.read(200)) is not None
-    except OSError:
-        return False
 
 
 def load(path: Path) -> Run:

@@ -96,9 +96,9 @@ class Catalogue:
     @cached_property
     def unanswered(self) -> Mapping[str, bool | None]:
         """The answer to each question, by its text, if no feature is known."""
-        nothing = pl.DataFrame({name: [None] for name in self.types}, self.types)
-        open_ = [ask.expr for ask in self.questions if ask.text not in self.settled]
-        answers = {**self.settled, **(nothing.select(open_).row(0, named=True) if open_ else {})}
+        open_ = [ask for ask in self.questions if ask.text not in self.settled]
+        nothing = pl.DataFrame(schema={name: self.types[name] for ask in open_ for name in ask.features}).clear(1)
+        answers = {**self.settled, **(nothing.select(ask.expr for ask in open_).row(0, named=True) if open_ else {})}
         return {ask.text: answers[ask.text] for ask in self.questions}
 
     def weighted(self, weights: Weights) -> "Catalogue":

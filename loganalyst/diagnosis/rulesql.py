@@ -127,7 +127,8 @@ def faults(asks: Iterable[Ask], declared: Mapping[str, Feature]) -> dict[str, Ru
 
 def _misread(asks: Collection[Ask], declared: Mapping[str, Feature]) -> str:
     """How polars reads the first question that it reads differently. Raises PolarsError if it cannot read one."""
-    dtypes = pl.DataFrame(schema=schema(declared)).select(ask.expr for ask in asks).dtypes
+    asked = {name: declared[name] for ask in asks for name in ask.features}
+    dtypes = pl.DataFrame(schema=schema(asked)).select(ask.expr for ask in asks).dtypes
     for ask, dtype in zip(asks, dtypes, strict=True):
         if dtype != pl.Boolean or set(ask.expr.meta.root_names()) != set(ask.features):
             return f"{ask.expr} ({dtype})"
@@ -136,7 +137,7 @@ def _misread(asks: Collection[Ask], declared: Mapping[str, Feature]) -> str:
 
 def _fault(ask: Ask, declared: Mapping[str, Feature]) -> RuleError | None:
     try:
-        found = _misread([ask], {name: declared[name] for name in ask.features})
+        found = _misread([ask], declared)
     except PolarsError as error:
         lines = str(error).splitlines()
         why = next((line for line in lines if line.startswith("error:")), lines[0])  # a regex error's reason comes last

@@ -43,7 +43,8 @@ MIN_PARTS = 2  # classes or lengths to compare
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _classes(context) | _macro(context) | _lengths(context)
+    named = _named_classes(context)
+    return _classes(context, named) | _macro(context, named) | _lengths(context)
 
 
 def _levels(curves: Sequence[Curve]) -> dict[str, float]:
@@ -51,8 +52,7 @@ def _levels(curves: Sequence[Curve]) -> dict[str, float]:
     return {metric: level for metric, level in levels.items() if level is not None}
 
 
-def _classes(context: Context) -> Computed:
-    named = _named_classes(context)
+def _classes(context: Context, named: Mapping[str, str]) -> Computed:
     scores = [c for c in context.with_role("val_score", "val_accuracy") if _of_one_class(c.metric, named)]
     known = _levels([*context.with_role(CLASS), *scores])
     if len(known) < MIN_PARTS:
@@ -102,8 +102,7 @@ def _class_name(metric: str, named: Mapping[str, str]) -> str:
     return f"{hit[1]} ({named[hit[1]]})" if hit[1] in named else hit[1]
 
 
-def _macro(context: Context) -> Computed:
-    named = _named_classes(context)
+def _macro(context: Context, named: Mapping[str, str]) -> Computed:
     scores = [c for c in context.with_role("val_score", "val_accuracy") if not _of_one_class(c.metric, named)]
     macro = next((c for c in scores if MACRO.search(c.metric)), None)
     if macro is None:

@@ -42,6 +42,7 @@ def compute(context: Context) -> Computed:
     if not any(s.format == "text" for s in context.run.sources):
         return {}
     out: Computed = {}
+    patterns = frozenset(context.run.lines["pattern"].unique())
     for name, trait in (
         ("variance_warning", "too_few_values"),
         ("range_warning", "out_of_range"),
@@ -56,7 +57,8 @@ def compute(context: Context) -> Computed:
         ("inputs_nonfinite", "inputs_nonfinite"),
         ("unknown_tokens", "unknown_tokens"),
     ):
-        out |= _counted(context, name, trait)
+        # Most logs have no such line, and a query costs time
+        out |= {f"{name}_count": 0} if patterns.isdisjoint(having(trait)) else _counted(context, name, trait)
     return out
 
 

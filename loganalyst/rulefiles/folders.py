@@ -56,7 +56,7 @@ def sources(folder: Path, end: str) -> Iterator[tuple[str, bytes]]:
     start = len(os.path.join(folder, ""))
     for path in sorted(_below(folder, "", end)):
         with open(path, "rb", buffering=0) as file:
-            yield path[start:], file.read(MAX_FILE_BYTES + 1)
+            yield path[start:], file.read()  # with a limit, each call would reserve that much memory
 
 
 def yaml_files(folder: Path, within: str = "") -> list[Path]:

@@ -34,7 +34,7 @@ _TIME = (
 _BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
 # `nan iterations`, `inf detected`
 _AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
-_BLANKS = tuple(c for c in map(chr, range(1 << 16)) if c.isspace() and c not in " \n")
+_BLANKS = tuple(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \n")  # U+3000 is the last one
 _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
 # Pattern, replacement, and texts (lower case) of which each match contains one. Few logs contain most of them, and
 # building a pattern's engine takes longer than running it on a short log.

@@ -12,11 +12,7 @@ from loganalyst.sources.text.lines import gluedbars
 from loganalyst.sources.text.lines.heads import without_any_head, without_bars, without_head
 from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.lines.prefixes import described
-<<<<<<< HEAD
-from loganalyst.sources.text.patterns import handledfaults, unknownerrors
-=======
-from loganalyst.sources.text.patterns import results, unknownerrors
->>>>>>> logs12
+from loganalyst.sources.text.patterns import handledfaults, results, unknownerrors
 from loganalyst.sources.text.patterns.catalogue import Also, Pattern, match
 
 TAIL_BYTES = 8192  # bytes of the log's end that are read

@@ -123,8 +123,8 @@ def _head(literal: str) -> str:
 
 
 def _escaped(text: str) -> bytes:
-    """A regex of exactly these bytes: hyperscan takes it for a literal."""
-    return b"".join(b"\\x%02x" % byte for byte in text.encode())
+    """A regex of exactly these bytes, such as `\\x6f\\x6b`: hyperscan takes it for a literal."""
+    return (r"\x" + text.encode().hex(" ").replace(" ", r"\x")).encode()
 
 
 def _clue(literal: str, head: str) -> Clue:
