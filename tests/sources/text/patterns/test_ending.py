@@ -51,7 +51,7 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
     "words",
     [
         "step 5 error: 0.25",
-        "2026-01-02 03:04:05.678901: E quux/util.cc:131] quux knows no DT_INT32. Falling back to the plain one if present.",
+        "2026-01-02 03:04:05.678901: E quux/util.cc:131] no DT_INT32 here. Falling back to the plain one if present.",
         "[ERROR] quux: the daemon is not reachable, continuing without it",
         "CRITICAL: quux not found, using the slow one instead",
         "ERROR: the quux cache is broken\nFalling back to no cache",
