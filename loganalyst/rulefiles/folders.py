@@ -56,7 +56,8 @@ def sources(folder: Path, end: str) -> Iterator[tuple[str, bytes]]:
     start = len(os.path.join(folder, ""))
     for path in sorted(_below(folder, "", end)):
         with open(path, "rb", buffering=0) as file:
-            yield path[start:], file.read()  # with a limit, each call would reserve that much memory
+            size = os.fstat(file.fileno()).st_size  # a call reserves as much memory as it may read
+            yield path[start:], file.read(min(size, MAX_FILE_BYTES) + 1)
 
 
 def yaml_files(folder: Path, within: str = "") -> list[Path]:

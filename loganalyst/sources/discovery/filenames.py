@@ -78,8 +78,8 @@ _WANDB_HISTORY = re.compile(r"run-(.+)-history(?::v\d+)?")  # run-3f9a1c02-histo
 _LOG_WORDS = re.compile(
     r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm|^cout$|^(?:rank|worker|node|proc)[-_]?\d{1,5}$"
 )
+_LOG_FOLDERS = frozenset({"log", "logs", "stdout", "stderr"})  # in which a file may have a bare number as its name
 # log.0, out.0.1, stdout.3: of the processes of a job
-_LOG_FOLDERS = frozenset({"log", "logs", "stdout", "stderr"})
 _OF_PROCESS = re.compile(r"(?:log|out|err|stdout|stderr|output)(?:\.\d{1,5}){1,2}")
 # config.yaml, training_args.json, all_results.json
 _SETTINGS = re.compile(
