@@ -91,7 +91,7 @@ def test_general_tests_find_refused_questions(catalogue: Catalogue, expr: pl.Exp
     """Questions that turn "not known" into an answer, or use other runs, would fail."""
     rule = catalogue.rules["lr-too-high"]
     ask = rule.evidence[1].ask
-    let_in = replace(ask)
+    let_in = replace(ask, features=tuple(expr.meta.root_names()))
     vars(let_in)["expr"] = expr.alias(ask.text)
     bad = replace(rule.evidence[1], ask=let_in)
     tests = (replace(rule.tests[0], features={**SICK, "lr_peak": 1.0, "train_loss_points": 2}),)
