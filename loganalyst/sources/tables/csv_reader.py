@@ -267,7 +267,8 @@ class _Table:
         numeric = {n: column for n, column in values.items() if _numeric(column, texts[n])}
         self.axes = Axes.choose({**numeric, **{n: texts[n] for n in stepcolumns.matching(texts, stepcolumns.TIMES)}})
         words = {normalised(n) for n, column in texts.items() if column.count() and n not in numeric}
-        counted = self.axes.time or self.axes.epoch or (self.axes.step and normalised(self.axes.step) != "index")
+        epoch = self.axes.epoch and not stepcolumns.is_still(values[self.axes.epoch])
+        counted = self.axes.time or epoch or (self.axes.step and normalised(self.axes.step) != "index")
         if not counted and words - {*stepcolumns.PARTS, *stepcolumns.NAMES}:
             self.refused = (
                 "not a table of metrics: texts without step, epoch or time" if numeric else "no numeric column"

@@ -26,6 +26,7 @@ from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import jsonlines, jsonwithtext, stepcolumns
 from loganalyst.sources.tables.jsonlines import MAX_CHUNK_LINES, MIN_LINES, Lines
 from loganalyst.sources.tables.jsonrows import Log
+from loganalyst.sources.tables.namedresults import are_named
 from loganalyst.sources.tables.jsonshape import number_lists, parse_json, shape
 from loganalyst.sources.tables.jsonvalues import values
 
@@ -194,6 +195,9 @@ def _read_whole(path: Path, raw: bytes, kind: str | None) -> Iterator[Tables]:
     elif kind in {"array", "log_history"}:
         begin = content.find("[", max(content.find('"log_history"'), 0) if kind == "log_history" else 0) + 1
         found, end, whole = (data, len(content), True) if isinstance(data, list) else _elements(content, begin)
+        if kind == "array" and are_named(_dicts(found)):
+            yield Tables(gaps=gap(path, "not a course of metrics: each row has a name and no step, epoch or time", 0))
+            return
         yield from _trainer_state(log, {"log_history": found}) if kind == "log_history" else log.records(_dicts(found))
         if not whole:
             offset = place(raw, content[:end])

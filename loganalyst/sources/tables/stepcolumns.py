@@ -152,7 +152,7 @@ class Axes:
         )
         if step is None and steps and epoch is None and not _whole(columns[steps[0]]):
             epoch = steps[0]
-        if step is None and epoch is not None and _whole(columns[epoch]):
+        if step is None and epoch is not None and _whole(columns[epoch]) and not is_still(columns[epoch]):
             step = epoch
         time = next((n for n in matching(columns, TIMES) if _timed(columns[n])), None)
         return cls(step, epoch, time, tuple(name for name in matching(numbers, ROWS) if name != step))
@@ -317,6 +317,15 @@ def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
     """Whether a column is a step counter: whole numbers that do not stay constant while the epoch changes."""
     still = step.drop_nulls().n_unique() == 1 and epoch is not None and epoch.drop_nulls().n_unique() > 1
     return _whole(step) and not still
+
+
+def is_still(counter: pl.Series) -> bool:
+    """Whether each row has the first number of a counter: it counts nothing, such as in a loop of one-epoch trainings.
+
+    >>> is_still(pl.Series([0.0, 0.0, 0.0])), is_still(pl.Series([5.0, 5.0, 5.0])), is_still(pl.Series([0.0, 0.0]))
+    (True, False, False)
+    """
+    return len(counter) > MAX_ROWS_TOO_FEW and counter.n_unique() == 1 and counter[0] in (0.0, 1.0)
 
 
 def _rises(step: pl.Series) -> bool:
