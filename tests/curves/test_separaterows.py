@@ -42,3 +42,40 @@ def test_rows_of_settings_are_no_course(tmp_path: Path, log: str) -> None:
 def test_a_course_without_steps(tmp_path: Path, log: str) -> None:
     """A loss that falls steadily, an epoch or many values make it a course, whatever schedule is beside it."""
     assert "other" not in _losses(tmp_path, log)
+
+
+TABLES = (
+    "C,gamma,train_loss,val_loss\n"
+    + "".join(f"{c},{g},{0.1 * c:.2f},{g + 0.5}\n" for c in (0.1, 1, 10, 100) for g in (0.001, 0.01, 0.1)),
+    "lr,epochs,batch_size,train_loss,val_loss\n"
+    + "".join(f"{lr},1,{b},{b * lr:.2f},{lr + 0.5}\n" for lr in (0.1, 0.01, 0.001) for b in (16, 32, 64)),
+)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_rows_of_a_table_with_a_grid_beside_them_are_no_course(tmp_path: Path, table: str) -> None:
+    """Each row is a setting of a sweep."""
+    path = tmp_path / "sweep.csv"
+    path.write_text(table)
+    (found,) = diagnose_paths([path])
+
+    assert {curve.role.name for curve in found.curves if "loss" in curve.metric} == {"other"}
+
+
+def test_a_table_of_few_losses_without_a_grid_is_a_course(tmp_path: Path) -> None:
+    """Unlike a log, a table holds nothing but its rows: a loss that rises in it is one that rose."""
+    path = tmp_path / "history.csv"
+    path.write_text("loss,val_loss\n" + "".join(f"{1 / (1 + i):.3f},{x}\n" for i, x in enumerate(U_SHAPE)))
+    (found,) = diagnose_paths([path])
+
+    assert {curve.role.name for curve in found.curves} == {"train_loss", "val_loss"}
+
+
+def test_a_table_with_epochs_and_a_cyclic_rate_is_a_course(tmp_path: Path) -> None:
+    """A rate that takes turns is a schedule where the rows are counted."""
+    path = tmp_path / "history.csv"
+    rates = (0.1, 0.01, 0.001) * 3
+    path.write_text("epoch,lr,train_loss\n" + "".join(f"{i},{lr},{2 / (1 + i):.3f}\n" for i, lr in enumerate(rates)))
+    (found,) = diagnose_paths([path])
+
+    assert {curve.role.name for curve in found.curves} == {"learning_rate", "train_loss"}

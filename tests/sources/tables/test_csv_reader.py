@@ -364,6 +364,10 @@ def test_quote_gone_wrong_costs_one_row(tmp_path):
         (b"\x89PNG\r\n\x1a\n\0\0", "binary data, not CSV: a NUL byte at offset 8"),
         (b"file,caption\na.png,cat\n", "no numeric column"),
         (b"image,label\na.png,3\nb.png,4\n", "not a table of metrics: texts without step, epoch or time"),
+        (
+            b"model,epochs,acc\ncnn,1,0.5\nmlp,1,0.6\nvit,1,0.4\n",
+            "not a table of metrics: texts without step, epoch or time",
+        ),
         (b"step,loss\n", "a header, no rows yet"),
         (b"step,loss", "a header, no rows yet"),
         (b"", "no rows: the file is empty"),

@@ -41,6 +41,17 @@ def test_choose():
     assert Axes.choose({"loss": length}).step is None
 
 
+def test_an_epoch_that_begins_anew_in_each_row():
+    """A loop of one-epoch trainings writes epoch 0 each time: then the rows are counted. Two rows do not show that."""
+    losses = numbers(0.3, 0.2, 0.1)
+    axes = Axes.choose({"epoch": numbers(0, 0, 0), "loss": losses})
+
+    assert (axes.step, axes.epoch) == (None, "epoch")
+    assert axes.place({"epoch": numbers(0, 0, 0)}, 3)["step"].to_list() == [0, 1, 2]
+    assert Axes.choose({"epoch": numbers(5, 5, 5), "loss": losses}).step == "epoch"
+    assert Axes.choose({"epoch": numbers(0, 0), "loss": numbers(0.3, 0.2)}).step == "epoch"
+
+
 # columns as the programs write them: what counts steps, and counters that count less
 REAL_TABLES = {
     # openai/baselines, ddpg/ddpg.py
