@@ -22,7 +22,8 @@ HEAD_BYTES = 1 << 16  # of a log, in which a job says that it continues
 
 
 def last(found: "Sequence[Found]") -> "Found | None":
-    """The run of the last job of a chain, with the reason in `basis`; None if the runs are no chain.
+    """The run of the last job of a chain, with the reason in `basis` and the earlier logs as `unread`; None if the runs
+    are no chain.
 
     The names of the logs differ only in the number of the job (`train.o100`, `train.o101`), and each log but the first
     says that its training continues.
@@ -35,9 +36,11 @@ def last(found: "Sequence[Found]") -> "Found | None":
     jobs = [run for _, run in sorted(series, key=lambda one: one[0])]
     if not all(map(_continues, jobs[1:])):
         return None
-    *earlier, end = (run.files[0].name for run in jobs)
-    words = f"{end} continues {', '.join(earlier)}: the last job is judged; name an earlier one to have it judged"
-    return replace(jobs[-1], basis=(*jobs[-1].basis, words))
+    *earlier, end = (run.files[0] for run in jobs)
+    words = f"{end.name} continues {', '.join(file.name for file in earlier)}: the last job is judged"
+    why = f"an earlier job, which {end.name} continues: name it to have it judged"
+    unread = (*jobs[-1].unread, *((file, why) for file in earlier))
+    return replace(jobs[-1], basis=(*jobs[-1].basis, words), unread=unread)
 
 
 def _job(run: "Found") -> str:

@@ -18,6 +18,9 @@ def test_the_last_job_of_a_chain(tmp_path: Path) -> None:
 
     assert [file.name for file in found.files] == ["train.o101"]
     assert found.basis[-1].startswith("train.o101 continues train.o99, train.o100")
+    assert {file.name: why for file, why in found.unread} == dict.fromkeys(
+        ("train.o99", "train.o100"), "an earlier job, which train.o101 continues: name it to have it judged"
+    )
 
 
 @pytest.mark.parametrize("name", ["train.o101", "eval.o101"])
