@@ -79,6 +79,7 @@ class RoleFile(Shape, frozen=True):
     words: dict[str, frozenset[str]]
     languages: dict[str, str]
     plurals: dict[str, str]
+    list_words: frozenset[str]
     certainty: Certainty
     dwarfs: Positive
     company: dict[str, Company]

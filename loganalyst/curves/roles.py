@@ -76,13 +76,15 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "va
 def normalise(name: str) -> str:
     """Lower-case words joined by `_`, in English if `rules/roles.yaml` knows them. Other characters than letters and
     digits separate words; a possessive `'s` is dropped. One minus a score is an error. The last of several words is
-    made singular.
+    made singular. A last word such as "history" is dropped.
 
-    >>> normalise("Val/Loss"), normalise("test/1-SSIM"), normalise("val_losses")
-    ('val_loss', 'test_error_of_ssim', 'val_loss')
+    >>> normalise("Val/Loss"), normalise("test/1-SSIM"), normalise("val_losses"), normalise("reward_history")
+    ('val_loss', 'test_error_of_ssim', 'val_loss', 'reward')
     """
     lower = _ONE_MINUS.sub("error of ", _POSSESSIVE.sub("", name.lower()))
     *words, last = [_english(word) for word in _WORD.findall(lower)] or [""]
+    if words and last in role_file().list_words:
+        *words, last = words
     return "_".join([*words, role_file().plurals.get(last, last) if words else last])
 
 

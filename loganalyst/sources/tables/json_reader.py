@@ -26,15 +26,15 @@ from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import jsonlines, jsonwithtext, stepcolumns
 from loganalyst.sources.tables.jsonlines import MAX_CHUNK_LINES, MIN_LINES, Lines
 from loganalyst.sources.tables.jsonrows import Log
-from loganalyst.sources.tables.namedresults import are_named
 from loganalyst.sources.tables.jsonshape import number_lists, parse_json, shape
 from loganalyst.sources.tables.jsonvalues import values
+from loganalyst.sources.tables.namedresults import are_named
 
 NAME = "json"
 
 _SUMMARIES = {"wandb-summary.json"}  # has a reader of its own
 _COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
-_LIST_KEY = re.compile(r'"([^"]{1,200})"\s*:\s*\[')  # `"step": [`
+_KEY = re.compile(r'"([^"]{1,200})"\s*:')  # `"step": [` of columns, `"step": 1` of rows
 _SCORES = {"log_history": 1.0, "history": 0.8, "array": 0.7}
 _MAX_HELD = 64 << 20  # bytes of a file of lines that is held while text between them is searched for
 _MAX_WHOLE = 256 << 20  # bytes of a file that must be read as a whole
@@ -47,7 +47,7 @@ def sniff(path: Path, head: bytes) -> float:
     """How sure it is that the file holds metrics: by its shape, and whether its rows or lists have steps."""
     opening = text(head)
     kind = None if path.name in _SUMMARIES or not opening.strip() else shape(path, opening)
-    if kind == "history" and stepcolumns.matching(_LIST_KEY.findall(opening), _COUNTERS):
+    if kind == "history" and _shows_training(_KEY.findall(opening)):
         return 0.95
     if kind != "lines":
         return _SCORES.get(kind or "", 0.0)
@@ -56,6 +56,11 @@ def sniff(path: Path, head: bytes) -> float:
     if stepcolumns.matching(keys, _COUNTERS):
         return 0.95
     return 0.6 if len(keys) > 1 else 0.3
+
+
+def _shows_training(keys: Sequence[str]) -> bool:
+    """Whether one of the columns or rows with these keys is a counter or a loss."""
+    return bool(stepcolumns.matching(keys, _COUNTERS)) or any("loss" in key.lower() for key in keys)
 
 
 def read(path: Path, **limits: int) -> Iterator[Tables]:

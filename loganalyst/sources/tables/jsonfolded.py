@@ -1,11 +1,11 @@
 """JSON histories that are not lists by metric.
 
-Forms: rows by number, columns by index, rows by part of the data, and lists with columns that have values for some of
-the steps.
+Forms: rows by number, columns by index, rows by part of the data, rows under a key, and lists with columns that have
+values for some of the steps.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from loganalyst.sources.tables.jsonvalues import values
@@ -25,12 +25,21 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 
+_ROWS_OPEN = re.compile(r'"[^"]{1,200}"\s*:\s*\[\s*\{\s*"')  # rows under a key: "history": [{"
+_COUNTED = re.compile(r'"([^"]{1,200})"\s*:\s*\d')  # "epoch": 1
+
 Row = dict[str, Any]
 
 
 def opens(opening: str) -> bool:
     """Whether a file may be such a history, by its first characters."""
-    return bool(_OPENING.match(opening.lstrip())) and bool(_RESULT.search(opening))
+    return bool(_RESULT.search(opening)) and (bool(_OPENING.match(opening.lstrip())) or _opens_rows(opening))
+
+
+def _opens_rows(opening: str) -> bool:
+    """Whether rows that count begin under a key: {"lr": 0.1, "history": [{"epoch": 1, …"""
+    begin = _ROWS_OPEN.search(opening)
+    return bool(begin and matching(_COUNTED.findall(opening, begin.start()), (*STEPS, *EPOCHS)))
 
 
 def unfolded(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -40,7 +49,7 @@ def unfolded(data: Mapping[str, Any]) -> Mapping[str, Any]:
         keys = dict.fromkeys(key for row in rows for key in row)
         lists = {key: [row.get(key) for row in rows] for key in keys}
         return lists if any(_RESULT.search(key) for key in lists) else data
-    return _by_index(data) or _with_some_steps(data) or data
+    return _by_index(data) or _under_a_key(data) or _with_some_steps(data) or data
 
 
 def _by_number(data: Mapping[str, Any]) -> list[Row]:
@@ -70,6 +79,35 @@ def _by_part(data: Mapping[str, Any]) -> list[Row]:
             metrics = {f"{part}/{key}": value for key, value in row.items() if key != axis}
             merged.setdefault(row[axis] if axis else position, {axis: row[axis]} if axis else {}).update(metrics)
     return [merged[key] for key in sorted(merged)]
+
+
+def _under_a_key(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of the rows that count in {"lr": 0.1, "history": [{"epoch": 1, "loss": 0.5}, ...]}, beside the other
+    values; nothing if there are none, or those of several trainings.
+    """
+    found = [*_counted_rows(data)]
+    others = {key: value for key, value in data.items() if not isinstance(value, dict | list)}
+    return {**others, **_columns(found[0])} if len(found) == 1 else {}
+
+
+def _counted_rows(data: Mapping[str, Any], depth: int = 2) -> Iterator[list[Row]]:
+    for value in data.values():
+        if isinstance(value, list) and _are_counted(value):
+            yield value
+        elif isinstance(value, dict) and depth:
+            yield from _counted_rows(value, depth - 1)
+
+
+def _are_counted(rows: list[Any]) -> bool:
+    """Whether rows of a training follow one another: each has a counter, and some have a result."""
+    if len(rows) < MIN_ENTRIES or not _are_objects(rows) or not all(matching(row, (*STEPS, *EPOCHS)) for row in rows):
+        return False
+    return any(_RESULT.search(key) for row in rows for key in row)
+
+
+def _columns(rows: list[Row]) -> dict[str, list[Any]]:
+    flat = [dict(values(row)) for row in rows]
+    return {key: [row.get(key) for row in flat] for key in dict.fromkeys(key for row in flat for key in row)}
 
 
 def _axis(row: Row) -> str | None:

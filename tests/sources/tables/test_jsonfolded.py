@@ -56,6 +56,31 @@ def test_rows_without_a_counter_are_counted(tmp_path: Path) -> None:
     assert found.filter(metric="test/loss").select("step", "value").rows() == [(0, 1.0)]
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"history": ROWS},
+        {"lr": 0.1, "epochs": 3, "epoch_logs": ROWS, "best": {"epoch": 2}},
+        {"results": {"model": "cnn", "train": {"rows": ROWS}}},
+    ],
+)
+def test_rows_that_count_under_a_key(data: Any, tmp_path: Path) -> None:
+    """Beside settings, or in objects: the names of the metrics are those of the rows. Its folder is found below a run."""
+    (tmp_path / "run" / "results").mkdir(parents=True)
+    (tmp_path / "run" / "results" / "summary_history.json").write_text(json.dumps(data))
+    found = pipeline.read_run(tmp_path / "run").points
+
+    assert found.filter(metric="loss")["value"].to_list() == LOSS
+    assert found["metric"].unique().sort().to_list() == ["loss", "lr"]
+
+
+def test_rows_of_two_trainings_are_not_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "history.json"
+    path.write_text(json.dumps({"model_a": ROWS, "model_b": ROWS}))
+
+    assert pipeline.read_run(path).points.height == 0
+
+
 def test_a_column_may_have_values_for_some_of_the_steps(tmp_path: Path) -> None:
     """A file in a folder below the run that has only this one."""
     data = {"step": [10, 20, 30], "loss": [2.0, 1.5, 1.2], "dev_score": {"10": 0.25, "30": 0.5}, "note": {"a": 1}}
