@@ -202,4 +202,6 @@ def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
     k = int(np.clip(np.round(1 / max(level, 1e-9)), min(SMALL_CLASS_COUNTS), max(SMALL_CLASS_COUNTS)))
     off = np.abs(shares - 1 / k)
     near, usual = feature_limit("chance_accuracy_near"), feature_limit("chance_accuracy_usual")
-    return k if off.max() < near and np.median(off) < usual else 0
+    apart = feature_limit("chance_accuracy_apart") / (k * (k + 1))
+    is_near = k in configured or abs(level - 1 / k) < apart
+    return k if is_near and off.max() < near and np.median(off) < usual else 0

@@ -44,6 +44,14 @@ def test_an_accuracy_that_rises_steadily_is_no_guessing(features_of: FeaturesOf)
     assert features_of({"val_acc": noise.tolist()}).values["val_score_chance_classes"] == 15
 
 
+def test_a_low_accuracy_between_two_chances_is_no_guessing(features_of: FeaturesOf) -> None:
+    """7.87 % is nearer to 1/13 than to 1/12, and yet at neither; a config with 13 classes settles it."""
+    logged = {"val_acc": [7.87, 7.85, 7.88, 7.87]}
+
+    assert features_of(logged).values["val_score_chance_classes"] == 0
+    assert features_of(logged, {"num_classes": 13}).values["val_score_chance_classes"] == 13
+
+
 def test_many_classes_count_only_if_configured(features_of: FeaturesOf) -> None:
     """A loss of ln 50257 or an accuracy of 1/200 means nothing alone; with the config, both are guessing."""
     logged = {"loss": pinned(50_257), "val_acc": [0.005, 0.006, 0.004, 0.005]}

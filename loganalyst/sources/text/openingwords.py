@@ -6,11 +6,14 @@ from loganalyst.rulefiles import Shape, Texts, ours
 
 
 class OpeningWords(Shape, frozen=True):
-    """Words of `training` are searched for as they are written, those of `faults` and `warnings` in lower case."""
+    """Words of `training` are searched for as they are written, those of `faults`, `warnings` and `several` in lower
+    case.
+    """
 
     training: Texts
     faults: Texts
     warnings: Texts
+    several: Texts
 
 
 @cache

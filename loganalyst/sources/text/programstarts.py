@@ -4,7 +4,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any
@@ -23,6 +23,7 @@ from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns.catalogue import PARTS
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
 from loganalyst.sources.text.sessionends import Session
+from loganalyst.sources.text.startedagain import Openings
 from loganalyst.thresholds import blame_limit
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
@@ -50,6 +51,7 @@ class Sessions:
     all: list[Session] = field(default_factory=list)
     first: str | None = None
     opening: dict[int, str] = field(default_factory=dict)  # the set-up lines, by line number
+    openings: Openings = field(default_factory=Openings)
     counted: str | None = None  # the first line with a loss, "" if it has no counter
     buffered: bool | None = None  # the first failure goes before all training: what is printed waits in a buffer
     begun: int = 1  # the line of the last start, one beyond MAX_SESSIONS too
@@ -74,7 +76,7 @@ class Sessions:
         self._copies[self._same :] = copies
         self._same = len(self.all)
         state = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return {**state, "all": list(self._copies)}
+        return {**state, "all": list(self._copies), "openings": asdict(self.openings)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Sessions":
@@ -88,7 +90,8 @@ class Sessions:
         every = [Session(**copied(s)) for s in state["all"]]
         opening = {int(line): text for line, text in state["opening"].items()}  # JSON has no whole numbers as keys
         pairs = {name: tuple(state[name]) for name in ("report", "died", "imports")}
-        return cls(**{**state, **pairs, "all": every, "opening": opening})
+        openings = Openings(**state["openings"])
+        return cls(**{**state, **pairs, "all": every, "opening": opening, "openings": openings})
 
     def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
         """The session of each row of a batch; the patterns `known` claim the lines `hits`."""
@@ -97,7 +100,7 @@ class Sessions:
             "job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal, "opened": self._opened,
             "banner": self._job_banner, "report": self._report, "output": self._output, "requeued": self._requeued,
             "uncaught": self._uncaught, "imports": self._ended_at_imports, "trained": self._trained,
-            "counted": self._counted, "continued": self._continued,
+            "counted": self._counted, "continued": self._continued, "again": self._again,
         }  # fmt: skip
         busy = chunk.line[look.flags["busy"]]
         events = self._events(chunk, look, hits, known)
@@ -249,7 +252,9 @@ class Sessions:
         """
         found: list[tuple[int, str, str | None]] = []
         ended = [self.imports[0]] if self.imports[0] else []
-        for line, outer, imports in failedimports.uncaught(hits, known, chunk):
+        uncaught = failedimports.uncaught(hits, known, chunk)
+        found += [(line, "again", None) for line in self.openings.starts(chunk, [line for line, *_ in uncaught], busy)]
+        for line, outer, imports in uncaught:
             found.append((line, "uncaught", outer))
             if imports:
                 found.append((line, "imports", outer))
@@ -273,6 +278,11 @@ class Sessions:
         earlier, _, ended = self.imports[1].rpartition(":")
         if self.imports[0] and script == earlier and int(place) > int(ended):
             self._trained(line, str(self.imports[0]))
+
+    def _again(self, line: int, _detail: str | None) -> None:
+        """A start begins here, as what is printed behind an exception that ended the one before shows."""
+        if self.begun < line:
+            self._start(line)
 
     def _ended_at_imports(self, line: int, outer: str | None) -> None:
         self.imports = line, outer or ""

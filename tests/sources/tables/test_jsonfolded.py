@@ -65,7 +65,7 @@ def test_rows_without_a_counter_are_counted(tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_count_under_a_key(data: Any, tmp_path: Path) -> None:
-    """Beside settings, or in objects: the names of the metrics are those of the rows. Its folder is found below a run."""
+    """Beside settings, or in objects: the metrics have the names in the rows. The folder of the file is found."""
     (tmp_path / "run" / "results").mkdir(parents=True)
     (tmp_path / "run" / "results" / "summary_history.json").write_text(json.dumps(data))
     found = pipeline.read_run(tmp_path / "run").points
