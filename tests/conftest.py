@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from loganalyst import processes
 from tests.report.browser import PLACE, Browser
+from tests.workershere import CrewHere
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -42,3 +44,9 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium is installed")
     with Browser() as one:
         yield one
+
+
+@pytest.fixture
+def workers_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits read and judge in this process. For tests of what they answer, not of their processes."""
+    monkeypatch.setattr(processes, "Crew", CrewHere)
