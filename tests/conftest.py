@@ -20,7 +20,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # Processes that tests start compile the package once, and not each time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Their streams are those of a user.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
+TRUE_CREW = processes.Crew
 TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = re.compile(r"^(?:import|from) (?:torch|safetensors\.torch)\b", re.MULTILINE)
 
@@ -46,7 +49,15 @@ def browser() -> Iterator[Browser]:
         yield one
 
 
+@pytest.fixture(scope="module")
+def workers_here() -> Iterator[None]:
+    """Audits read and judge in this process. For files with tests of what they answer, not of their processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "Crew", CrewHere)
+        yield
+
+
 @pytest.fixture
-def workers_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Audits read and judge in this process. For tests of what they answer, not of their processes."""
-    monkeypatch.setattr(processes, "Crew", CrewHere)
+def true_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have their processes in this test of such a file."""
+    monkeypatch.setattr(processes, "Crew", TRUE_CREW)
