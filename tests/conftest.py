@@ -23,6 +23,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Their streams are those of a user.
 os.environ.pop("PYTHONUNBUFFERED", None)
 
+# Linear algebra has one thread in each process of the tests: several beside one another wait for each other, and each
+# wait takes all of a processor.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 TRUE_CREW = processes.Crew
 TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = re.compile(r"^(?:import|from) (?:torch|safetensors\.torch)\b", re.MULTILINE)
