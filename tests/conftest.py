@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from loganalyst import processes
 from tests.report.browser import PLACE, Browser
+from tests.workershere import CrewHere
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -18,7 +20,15 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # Processes that tests start compile the package once, and not each time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Their streams are those of a user.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
+# Linear algebra has one thread in each process of the tests: several beside one another wait for each other, and each
+# wait takes all of a processor.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+TRUE_CREW = processes.Crew
 TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = re.compile(r"^(?:import|from) (?:torch|safetensors\.torch)\b", re.MULTILINE)
 
@@ -42,3 +52,17 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium is installed")
     with Browser() as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def workers_here() -> Iterator[None]:
+    """Audits read and judge in this process. For files with tests of what they answer, not of their processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "Crew", CrewHere)
+        yield
+
+
+@pytest.fixture
+def true_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have their processes in this test of such a file."""
+    monkeypatch.setattr(processes, "Crew", TRUE_CREW)

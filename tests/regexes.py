@@ -7,7 +7,6 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
@@ -117,11 +116,10 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
 
 def in_texts(tree: ast.Module) -> Iterator[str]:
     """The regexes that stand as plain texts in a module: of `re`, and of pytest's `match=`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            first = [call.args[0] for call, _, _ in _calls(ast.Module([ast.Expr(node)], [])) if call is node]
-            given = first + [k.value for k in node.keywords if k.arg == "match"]
-            yield from (n.value for n in given if isinstance(n, ast.Constant) and isinstance(n.value, str))
+    given = [call.args[0] for call, _, _ in _calls(tree)]
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    given += [k.value for call in calls for k in call.keywords if k.arg == "match"]
+    yield from (n.value for n in given if isinstance(n, ast.Constant) and isinstance(n.value, str))
 
 
 def parts(pattern: str | bytes, flags: int) -> set[str]:
@@ -225,7 +223,14 @@ def _is(op: str, value: Any, char: str) -> bool:
 
 
 def _some(texts: Any) -> list[str]:
-    return list(islice(dict.fromkeys(texts), SAMPLES))
+    """The first texts that differ; no more are made."""
+    found: list[str] = []
+    for text in texts:
+        if text not in found:
+            found.append(text)
+            if len(found) == SAMPLES:
+                break
+    return found
 
 
 def asked(regex: Regex, text: str) -> None:

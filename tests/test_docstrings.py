@@ -12,6 +12,7 @@ import pytest
 
 import loganalyst as la
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "loganalyst"
 # `...` stands for what differs from machine to machine

@@ -6,7 +6,6 @@ import random
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -21,8 +20,10 @@ from loganalyst.report import audit as auditpage
 from loganalyst.report.audit import screen as report
 from loganalyst.report.audit.schema import schema
 from loganalyst.sources.discovery.runs import listed
+from tests.commandline import called
 from tests.sources.files.test_sqliteguard import bomb, database
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 LOG = "".join(f"step {i} loss {3 - i / 2000}\n" for i in range(2000))
 CASES = Path(__file__).parents[2] / "shared/cases/hostile"
 
@@ -31,11 +32,6 @@ def run(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "train.log").write_text(LOG)
     return folder
-
-
-def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    line = [sys.executable, "-m", "loganalyst.cli", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
 
 
 def broken(path: Path) -> Path:
@@ -50,8 +46,8 @@ def test_a_broken_store_beside_runs_is_listed(tmp_path):
     run(tmp_path / "a")
     run(tmp_path / "b")
     file = broken(tmp_path / "mlflow.db")
-    shown, csv, page = (command("audit", tmp_path, "--format", name).stdout for name in ("terminal", "csv", "html"))
-    told = json.loads(command("audit", tmp_path, "--format", "json").stdout)
+    shown, csv, page = (called("audit", tmp_path, "--format", name).out for name in ("terminal", "csv", "html"))
+    told = json.loads(called("audit", tmp_path, "--format", "json").out)
     entry = next(entry for entry in told["runs"] if entry["status"] == "unreadable")
 
     assert told["counts"] == {"healthy": 2, "unreadable": 1}
@@ -78,6 +74,7 @@ def test_a_folder_with_runs_and_many_broken_stores_is_no_single_run(tmp_path):
         la.diagnose(tmp_path)
 
 
+@pytest.mark.usefixtures("true_workers")
 def test_a_store_that_never_ends_is_one_entry(tmp_path):
     """And the run beside it is judged."""
     run(tmp_path / "a")
@@ -137,7 +134,7 @@ def test_a_tree_deeper_than_python_may_recurse(place):
         ["compare", place / "t"],
         ["show", inner],
     ):
-        assert command(*words).returncode == 0, words
+        assert called(*words).code == 0, words
 
 
 def test_paths_longer_than_the_system_takes_are_entries(place):
@@ -166,7 +163,7 @@ def test_copies_are_counted_and_named(tmp_path):
     jsonschema.validate(told, schema())
     assert "2 copies of runs left out" in report.render(found.runs, found.groups, found.contrasts, copies=found.copies)
     assert "2 copies of runs left out" in page
-    assert "2 left out as copies" in command("ingest", tmp_path, "--store", tmp_path / "store").stdout
+    assert "2 left out as copies" in called("ingest", tmp_path, "--store", tmp_path / "store").out
 
 
 def test_databases_of_other_programs_are_no_entries(tmp_path):
@@ -192,10 +189,10 @@ def test_the_recorded_cases(tmp_path, case, status):
     """One entry of each, beside a run that is judged."""
     shutil.copytree(CASES / case, tmp_path / "t" / case)
     run(tmp_path / "t/run")
-    found = command("audit", tmp_path / "t", "--seconds", "60", "--format", "json")
+    found = called("audit", tmp_path / "t", "--seconds", "60", "--format", "json")
 
-    assert found.returncode == 0
-    assert sorted(run["status"] for run in json.loads(found.stdout)["runs"]) == sorted(["healthy", status])
+    assert found.code == 0
+    assert sorted(run["status"] for run in json.loads(found.out)["runs"]) == sorted(["healthy", status])
 
 
 def test_a_name_that_is_no_utf8_costs_its_own_run_only(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from loganalyst.mcp.manyruns import ManyRuns
 from loganalyst.model import Run
 from tests.commandline import Told, called
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 RUN = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
 # Options with a path that is only read
 READS = {"--config", "--rules", "--context", "--baseline", "--checkpoint", "--history"}

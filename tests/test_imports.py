@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,17 @@ def name(file: Path) -> str:
     return file.relative_to(PACKAGE).as_posix()
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def imported(file: Path) -> list[tuple[str, int]]:
+    """`imports` of a whole file."""
+    return list(imports(parsed(file)))
+
+
 def imports(tree: ast.AST, *, top_only: bool = False) -> Iterator[tuple[str, int]]:
     """Every imported module (dotted) with its line; those for the type checker alone are left out."""
     for node in ast.iter_child_nodes(tree):
@@ -159,22 +171,18 @@ def imports(tree: ast.AST, *, top_only: bool = False) -> Iterator[tuple[str, int
 @pytest.mark.parametrize("file", FILES, ids=name)
 def test_heavy_packages_are_imported_where_they_are_used(file):
     """Slow packages stand inside functions; those we only test against stand nowhere."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = parsed(file)
 
     late = LATE - {"torch"} if file in TEMPLATES else LATE
     assert [(m, line) for m, line in imports(tree, top_only=True) if m.split(".")[0] in late] == []
-    assert [(m, line) for m, line in imports(tree) if m.split(".")[0] in NEVER] == []
+    assert [(m, line) for m, line in imported(file) if m.split(".")[0] in NEVER] == []
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if name(f).split("/")[0].removesuffix(".py") in STEPS], ids=name)
 def test_a_step_uses_no_other_steps_functions(file):
     """Each step imports itself and what STEPS allows it, nothing else of the package."""
     step = name(file).split("/")[0].removesuffix(".py")
-    own = [
-        (m.split("."), line)
-        for m, line in imports(ast.parse(file.read_text(encoding="utf-8")))
-        if m.startswith("loganalyst.")
-    ]
+    own = [(m.split("."), line) for m, line in imported(file) if m.startswith("loganalyst.")]
 
     foreign = [(".".join(m), line) for m, line in own if m[1] not in STEPS[step] | {step}]
     assert [(m, line) for m, line in foreign if step != "report" or m.removeprefix("loganalyst.") not in TYPES] == []
@@ -183,7 +191,7 @@ def test_a_step_uses_no_other_steps_functions(file):
 @pytest.mark.parametrize("file", TEMPLATES, ids=name)
 def test_a_script_needs_torch_and_the_standard_library_only(file):
     """It runs where loganalyst is not installed."""
-    roots = {m.split(".")[0] for m, _ in imports(ast.parse(file.read_text(encoding="utf-8")))}
+    roots = {m.split(".")[0] for m, _ in imported(file)}
 
     assert roots - set(sys.stdlib_module_names) == {"torch"}
 
@@ -191,7 +199,7 @@ def test_a_script_needs_torch_and_the_standard_library_only(file):
 def test_nobody_imports_a_script():
     """They are templates: importing one would load torch."""
     modules = {f"loganalyst.scripts.{f.stem}" for f in TEMPLATES}
-    found = [m for f in FILES for m, _ in imports(ast.parse(f.read_text(encoding="utf-8")))]
+    found = [m for f in FILES for m, _ in imported(f)]
 
     assert [m for m in found if any(f"{m}.".startswith(f"{module}.") for module in modules)] == []
 
@@ -199,7 +207,7 @@ def test_nobody_imports_a_script():
 def test_every_part_has_its_place():
     """No file of the package escapes the rules above, and model reaches report inside its methods only."""
     parts = {name(f).split("/")[0].removesuffix(".py") for f in FILES}
-    models = [ast.parse(f.read_text(encoding="utf-8")) for f in FILES if f.parent.name == "model"]
+    models = [parsed(f) for f in FILES if f.parent.name == "model"]
 
     assert parts - STEPS.keys() - PASS_ON == set()
     modules = [m for tree in models for m, _ in imports(tree, top_only=True) if m.startswith("loganalyst")]
@@ -211,20 +219,20 @@ def test_no_source_imports_a_source_and_no_signal_a_signal():
 
     def kind(file: Path) -> str | None:
         """A source has `sniff` and `read`; a signal's function of its own name returns change points."""
-        body = ast.parse(file.read_text(encoding="utf-8")).body
+        body = parsed(file).body
         functions = {n.name: ast.unparse(n.returns or n) for n in body if isinstance(n, ast.FunctionDef)}
         if file.parent.name == "sources" and {"sniff", "read"} <= functions.keys():
             return "source"
         return "signal" if file.parent.name == "signals" and functions.get(file.stem) == "list[ChangePoint]" else None
 
-    found = {f"loganalyst.{f.parent.name}.{f.stem}": kind(f) for f in FILES if kind(f)}
+    kinds = {f: k for f in FILES if (k := kind(f))}
+    found = {f"loganalyst.{f.parent.name}.{f.stem}": k for f, k in kinds.items()}
     clashes = [
         (name(file), module)
-        for file in FILES
-        if kind(file)
-        for module, _ in imports(ast.parse(file.read_text(encoding="utf-8")))
+        for file, own_kind in kinds.items()
+        for module, _ in imported(file)
         for other, other_kind in found.items()
-        if f"{module}.".startswith(f"{other}.") and other_kind == kind(file)
+        if f"{module}.".startswith(f"{other}.") and other_kind == own_kind
     ]
 
     assert clashes == []
@@ -247,7 +255,6 @@ atexit.register(lambda: print(sorted({slow!r} & set(sys.modules)), file=sys.stde
 @pytest.mark.parametrize("file", sorted((PACKAGE / "cli").glob("*.py")), ids=name)
 def test_the_command_line_imports_only_typer_at_its_top(file):
     """Beside the standard library, a command needs typer and the package's own errors and version."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    roots = {m.split(".")[0] for m, _ in imports(tree, top_only=True)} - set(sys.stdlib_module_names)
+    roots = {m.split(".")[0] for m, _ in imports(parsed(file), top_only=True)} - set(sys.stdlib_module_names)
 
     assert roots <= {"typer", "loganalyst"}

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,13 @@ from loganalyst.cli import main
 from loganalyst.errors import RuleError
 
 DOCS = Path(__file__).parents[1] / "docs"
+DIAGNOSED = cache(pipeline.diagnose)
+
+
+@pytest.fixture
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each healthy fixture is judged once for all tests of rules here, whose own rules it does not hear of."""
+    monkeypatch.setattr(pipeline, "diagnose", DIAGNOSED)
 
 
 def run(*arguments: str) -> int:
@@ -20,6 +28,7 @@ def run(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
+@pytest.mark.usefixtures("read_once")
 def test_a_new_rule_is_sound_and_passes_its_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What `rules new` writes is checked without a fault and tested without a failure."""
     assert run("rules", "new", "context-too-short", "--family", "mine", "-o", str(tmp_path)) == 0
@@ -71,6 +80,7 @@ def test_a_file_that_exists_is_left_as_it_is(tmp_path: Path, capsys: pytest.Capt
     assert path.read_text() == "precious"
 
 
+@pytest.mark.usefixtures("read_once")
 def test_a_rule_of_ones_own_is_explained_and_tested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`explain` and `test` find it with --rules; without, the id is not known."""
     pipeline.new_rule("mine", folder=tmp_path)
@@ -83,6 +93,7 @@ def test_a_rule_of_ones_own_is_explained_and_tested(tmp_path: Path, capsys: pyte
     assert capsys.readouterr().err.startswith("loganalyst: mine: no such rule")
 
 
+@pytest.mark.usefixtures("read_once")
 def test_a_fault_in_a_rule_of_ones_own_is_told_by_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """File, line, what was found and the nearest name that is allowed; the others are tested."""
     path = pipeline.new_rule("mine", folder=tmp_path)

@@ -3,6 +3,8 @@
 A command never says that it met an internal error.
 """
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -14,7 +16,9 @@ from pathlib import Path
 import pytest
 
 import loganalyst as la
+from loganalyst import cli
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 RUN = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
 PROGRAM = [sys.executable, "-m", "loganalyst.cli"]
 INTERRUPTED_IMPORT = """
@@ -54,6 +58,8 @@ COMMANDS = {  # and the exit code with a good stdout
     "query SELECT+1 --store STORE": 0,
     "query SELECT+1 --store STORE --format csv": 0,
 }
+# Those of which a process is seen, too; what the others write goes through the same streams
+PROCESSES = ["--help", "rules list", "diagnose RUN", "scan RUN --jobs 1 --store NEW"]
 FULL = "loganalyst: stdout: cannot be written (No space left on device); the output is incomplete\n"
 CLOSED = FULL.replace("No space left on device", "Bad file descriptor")
 
@@ -76,13 +82,35 @@ def ended(shell: str, arguments: list[str]) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in {"", "rules"}])
-def test_a_full_stdout_is_reported(command: str, store: Path, tmp_path: Path) -> None:
-    code, err = ended("> /dev/full", words(command, store, tmp_path / "new"))
+def called_into(number: int, command: list[str]) -> tuple[int, str]:
+    """Exit code and stderr of a command called in this process, with this open file as its stdout."""
+    err, code = io.StringIO(), 0
+    out = open(number, "w", encoding="utf-8")  # noqa: SIM115 - closing it fails, as it should
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            cli.main(command[len(PROGRAM) :])
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    with contextlib.suppress(OSError):
+        out.close()
+    return code, err.getvalue()
 
+
+def check_full(code: int, err: str) -> None:
     assert (code, err[-len(FULL) :]) == (2, FULL)
     assert "Traceback" not in err
     assert "internal" not in err
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in {"", "rules"}])
+def test_every_command_reports_a_full_stdout(command: str, store: Path, tmp_path: Path) -> None:
+    check_full(*called_into(os.open("/dev/full", os.O_WRONLY), words(command, store, tmp_path / "new")))
+
+
+@pytest.mark.parametrize("command", PROCESSES)
+def test_a_full_stdout_is_reported(command: str, store: Path, tmp_path: Path) -> None:
+    """By the process, whose last words are lost if nobody looks."""
+    check_full(*ended("> /dev/full", words(command, store, tmp_path / "new")))
 
 
 @pytest.mark.parametrize("command", ["--help", "--version", "rules list", "diagnose RUN"])
@@ -90,21 +118,33 @@ def test_a_closed_stdout_is_reported(command: str, store: Path, tmp_path: Path) 
     assert ended(">&-", words(command, store, tmp_path / "new")) == (2, CLOSED)
 
 
+def check_gone(command: str, code: int, err: str) -> None:
+    scan = command.startswith("scan")
+
+    assert code == (2 if scan else COMMANDS[command])
+    assert "Traceback" not in err
+    assert "internal" not in err
+    assert err.endswith("reports these findings again\n") if scan else "stdout: " not in err
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_reader_that_goes_away_changes_nothing(command: str, store: Path, tmp_path: Path) -> None:
+def test_a_reader_that_goes_away_changes_no_answer(command: str, store: Path, tmp_path: Path) -> None:
     """Such as `head`; but a scan must have reported its findings."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    check_gone(command, *called_into(writer, words(command, store, tmp_path / "new")))
+
+
+@pytest.mark.parametrize("command", PROCESSES)
+def test_a_reader_that_goes_away_changes_nothing(command: str, store: Path, tmp_path: Path) -> None:
+    """Nor is anything said when the process ends."""
     arguments = words(command, store, tmp_path / "new")
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
     err = process.stderr.read()
-    scan = command.startswith("scan")
-
-    assert process.wait() == (2 if scan else COMMANDS[command])
-    assert "Traceback" not in err
-    assert "internal" not in err
-    assert err.endswith("reports these findings again\n") if scan else "stdout: " not in err
+    check_gone(command, process.wait(), err)
 
 
 def test_a_scan_without_output_reports_its_findings_again(tmp_path: Path) -> None:
@@ -117,8 +157,19 @@ def test_a_scan_without_output_reports_its_findings_again(tmp_path: Path) -> Non
     assert again.stdout.count("\n") == 1
 
 
-@pytest.mark.parametrize("shell", ["2>&-", "2> /dev/full", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("command", ["diagnose nowhere", "nonsense", "diagnose RUN --no-such-option"])
+@pytest.mark.parametrize(
+    ("command", "shell"),
+    [
+        ("diagnose nowhere", "2>&-"),
+        ("diagnose nowhere", "2> /dev/full"),
+        ("diagnose nowhere", ">&- 2>&-"),
+        ("diagnose nowhere", "<&- >&- 2>&-"),
+        ("nonsense", "2>&-"),
+        ("nonsense", "2> /dev/full"),
+        ("diagnose RUN --no-such-option", "2>&-"),
+        ("diagnose RUN --no-such-option", "2> /dev/full"),
+    ],
+)
 def test_without_stderr_the_exit_code_reports_the_error(command: str, shell: str, store: Path, tmp_path: Path) -> None:
     """And no complaint goes to stdout."""
     done = subprocess.run(

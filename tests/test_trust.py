@@ -13,6 +13,7 @@ from loganalyst import rulefiles, settings
 from loganalyst.errors import RuleError
 from tests.commandline import called
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 RUNS = Path(__file__).parents[1] / "fixtures" / "runs"
 SECRET = "s3cret-of-another-file"
 ACCEPT = "ignore: [{rule: lr-too-high, reason: known}]\n"

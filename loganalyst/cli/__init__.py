@@ -84,7 +84,8 @@ def _answered(arguments: Sequence[str] | None) -> int:
     try:
         named = _named(sys.argv[1:] if arguments is None else arguments)
         code = int(named(arguments, prog_name="loganalyst", standalone_mode=False) or NOTHING)
-        sys.stdout.flush()
+        with suppress(ReaderGoneError):  # what was found does not depend on who reads it
+            sys.stdout.flush()
         if code == INTERRUPTED:  # newer versions of typer return this on Ctrl-C
             raise KeyboardInterrupt
     except ReaderGoneError:

@@ -91,7 +91,7 @@ def asked(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
 def put(catalogue: Catalogue, asks: Sequence[Ask], table: pl.DataFrame) -> pl.DataFrame:
     """These questions of every run, as Boolean columns named by their texts. A feature without a column is unknown."""
     absent = {name for ask in asks for name in ask.features}.difference(table.columns)
-    unknown = pl.DataFrame(schema={name: catalogue.types[name] for name in absent}).clear(table.height)
+    unknown = [constant(None, table.height, catalogue.types[name]).alias(name) for name in absent]
     return table.hstack(unknown).select(ask.expr for ask in asks)
 
 

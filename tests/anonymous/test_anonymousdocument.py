@@ -44,7 +44,7 @@ def test_documents_of_real_runs_hold_only_known_words(run: Path) -> None:
     assert closed(anonymous.document(diagnosed(run))) == []
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.from_regex(r"[A-Za-z0-9@:/._-]{6,24}", fullmatch=True), min_size=1, max_size=6, unique=True))
 def test_random_secrets_stay_inside(tmp_path: Path, secrets: list[str]) -> None:
     """No random string of a CSV's header, a config or a log is in the document."""

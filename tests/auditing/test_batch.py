@@ -13,6 +13,7 @@ import loganalyst
 from loganalyst import cli
 from loganalyst.auditing.runlist import COLUMNS
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 OOM = (
     "step {i} loss 2.{i}\n"
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {i}.50 GiB. "
@@ -43,6 +44,7 @@ def run(*arguments: object) -> int:
     return int(ended.value.code or 0)
 
 
+@pytest.mark.usefixtures("true_workers")
 def test_runs_are_listed_with_their_causes_and_grouped(tmp_path: Path) -> None:
     """Three runs form a group, with the setting that distinguishes them."""
     found = loganalyst.audit([tree(tmp_path / "runs")], tmp_path / "store", jobs=1)
@@ -94,6 +96,7 @@ def test_without_a_store_nothing_is_left(tmp_path: Path, monkeypatch: pytest.Mon
     assert {p: p.stat().st_mtime_ns for p in runs.rglob("*")} == before
 
 
+@pytest.mark.usefixtures("true_workers")
 def test_a_path_that_is_not_there_costs_itself_only(tmp_path: Path) -> None:
     """The others are diagnosed, and the missing path is listed."""
     runs = tree(tmp_path / "runs")

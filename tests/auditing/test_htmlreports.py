@@ -17,6 +17,7 @@ from loganalyst.report.audit.packed import address
 from loganalyst.store import Store
 from tests.auditing.test_batch import OOM
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 HEALTHY = "".join(f"step {i} | loss {2 * 0.99**i + 0.1 + 0.01 * (i % 3):.4f}\n" for i in range(400))
 
 
@@ -51,6 +52,7 @@ def test_failed_runs_have_a_report(audited: tuple[Path, loganalyst.Audit]) -> No
     assert "CUDA out of memory. Tried to allocate 1.50 GiB" in Path(files[1]).read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("true_workers")
 def test_only_what_changed_is_written_again(audited: tuple[Path, loganalyst.Audit]) -> None:
     """Reports of changed runs and missing ones are written; that of a healthy run is removed; other files stay."""
     folder, found = audited

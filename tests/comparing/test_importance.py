@@ -1,5 +1,7 @@
 """Importances have the right order; settings without effect are important at the stated rate only."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,11 @@ NULL = {"weight_decay", "null"}
 
 def asked(space, loss, sign=1.0):
     return sensitivity(space.settings, np.arange(len(loss)), loss, sign)[0]
+
+
+@cache
+def of_forty_runs(seed):
+    return asked(*searched(seed, 40)).importances
 
 
 def test_the_shares_are_those_of_the_truth():
@@ -36,7 +43,7 @@ def test_the_shares_are_those_of_the_truth():
 
 
 def test_forty_runs_name_what_matters_most_nine_times_in_ten():
-    orders = [[i.key for i in asked(*searched(seed, 40)).importances] for seed in range(10)]
+    orders = [[i.key for i in of_forty_runs(seed)] for seed in range(10)]
 
     assert sum(order[0] == "lr" for order in orders) >= 9
 
@@ -54,10 +61,17 @@ def test_settings_without_an_effect_are_named_at_the_stated_rate_only():
 
 def test_null_settings_beside_strong_ones_keep_their_rate():
     """Chances of settings without effect are below 0.05 one time in twenty: of 30 five and more have one of 2 %."""
-    below = [i.p < 0.05 for seed in range(15) for i in asked(*searched(seed, 40)).importances if i.key in NULL]
+    below = [i.p < 0.05 for seed in range(15) for i in of_forty_runs(seed) if i.key in NULL]
 
     assert len(below) == 30
     assert sum(below) <= 4
+
+
+@cache
+def of_thirty_runs(sign):
+    """Of an objective, and of its negative where higher is better."""
+    space, loss = searched(3, 30)
+    return asked(space, sign * loss, sign)
 
 
 @settings(max_examples=5)
@@ -65,7 +79,8 @@ def test_null_settings_beside_strong_ones_keep_their_rate():
 def test_units_of_the_objective_do_not_matter(scale, shift):
     """The same shares for a·x + b with a > 0, and for -x where higher is better."""
     space, loss = searched(3, 30)
-    expected, found, turned = (asked(space, x, s) for x, s in ((loss, 1.0), (scale * loss + shift, 1.0), (-loss, -1.0)))
+    expected, turned = of_thirty_runs(1.0), of_thirty_runs(-1.0)
+    found = asked(space, scale * loss + shift)
 
     for other in (found, turned):
         by_key = {i.key: i for i in other.importances}

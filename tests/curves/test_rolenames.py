@@ -51,7 +51,7 @@ def test_the_names_of_the_corpus() -> None:
     assert roles._by_name(names) == alone(names)
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.data())
 def test_every_match_has_what_is_required(data: st.DataObject) -> None:
     """Of every phrase of our roles, by itself and inside of a longer name."""

@@ -438,7 +438,7 @@ answer_lists = st.lists(st.sampled_from([True, False, None]), min_size=4, max_si
 weights = st.floats(0.0, 7.0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.tuples(weights, weights, st.sampled_from("gh"), st.sampled_from(["direct", "circumstantial"])),

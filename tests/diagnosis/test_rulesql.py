@@ -345,7 +345,7 @@ def rows() -> st.SearchStrategy[list[Row]]:
     return st.lists(row, min_size=1, max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(questions(), rows())
 def test_logic_is_kleenes(question: Part, table: list[Row]) -> None:
     """Any question over any rows answers as strong three-valued logic in plain Python does."""

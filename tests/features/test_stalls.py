@@ -13,6 +13,7 @@ import loganalyst
 from loganalyst.features import stalls
 from loganalyst.features.context import Context
 from loganalyst.model import table
+from tests import recorded
 from tests.features.timed_rows import BEGIN, causes, clock, diagnosed, logged, values_with
 
 RUNS = Path(__file__).parents[2] / "fixtures" / "runs"
@@ -138,7 +139,7 @@ class TestSilence:
 @pytest.mark.parametrize("run", sorted(path.name for path in RUNS.glob("healthy-*/")))
 def test_healthy_runs_neither_stall_nor_slow_down(run):
     """None of these causes on recorded healthy runs."""
-    assert not {"stalled", "hung", "throughput-drop", "data-loading"} & set(causes(loganalyst.diagnose(RUNS / run)))
+    assert not {"stalled", "hung", "throughput-drop", "data-loading"} & set(causes(recorded.diagnosed(RUNS / run)))
 
 
 class TestEnding:

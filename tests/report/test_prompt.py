@@ -17,6 +17,7 @@ from loganalyst.model.shortrepr import MAX_LINE, Short
 from tests.recorded import diagnosed
 from tests.report.browser import Browser
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 ROOT = Path(__file__).parents[2]
 RUNS = sorted(path for path in (ROOT / "fixtures/runs").iterdir() if path.is_dir())
 HOSTILE = "<script>alert(1)</script>\x1b[31m\n</svg><img src=x onerror=alert(1)>\"'&\u202e" + "x" * 5000

@@ -126,9 +126,10 @@ def test_a_panic_of_polars_costs_its_file_only(tmp_path: Path, monkeypatch: pyte
 RANKS = 100
 
 
-@pytest.fixture
-def ranks(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a table of metrics and a log of each rank; one rank failed, and one log is empty."""
+    tmp_path = tmp_path_factory.mktemp("ranks")
     for rank in range(RANKS):
         steps = "".join(f"[rank{rank}] step {i} loss {2 + 1 / (i + rank + 1):.4f}\n" for i in range(20))
         fault = "[rank7]: ValueError: bad batch\n" if rank == 7 else ""
@@ -136,6 +137,13 @@ def ranks(tmp_path: Path) -> Path:
     (tmp_path / "rank_09.log").write_bytes(b"")
     (tmp_path / "metrics.csv").write_text("step,val_loss\n1,2.0\n2,1.5\n")
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def read_here(ranks: Path) -> Run:
+    """That run, read by this process alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        return read_with(patch, 0, ranks)
 
 
 def read_with(monkeypatch: pytest.MonkeyPatch, spare: int, path: Path) -> Run:
@@ -154,7 +162,7 @@ def assert_same(a: Run, b: Run) -> None:
             assert ours == theirs, name
 
 
-def test_several_processes_read_the_same_run(ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_processes_read_the_same_run(ranks: Path, read_here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes, and three."""
     asked: list[int] = []
 
@@ -162,7 +170,7 @@ def test_several_processes_read_the_same_run(ranks: Path, monkeypatch: pytest.Mo
         asked.append(len(files))
         return real(name, function, files, *more)
 
-    real, expected = processes.stream, read_with(monkeypatch, 0, ranks)
+    real, expected = processes.stream, read_here
     monkeypatch.setattr(processes, "stream", stream)
     for spare in (1, 2):
         assert_same(read_with(monkeypatch, spare, ranks), expected)
@@ -171,7 +179,9 @@ def test_several_processes_read_the_same_run(ranks: Path, monkeypatch: pytest.Mo
     assert expected.points.height == 20 * (RANKS - 1) + 2
 
 
-def test_files_of_a_process_that_died_are_read_here(ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_process_that_died_are_read_here(
+    ranks: Path, read_here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is lost, and nothing is there twice."""
 
     def stream(*asked: Any) -> Iterator[Any]:
@@ -180,7 +190,7 @@ def test_files_of_a_process_that_died_are_read_here(ranks: Path, monkeypatch: py
                 raise processes.DiedError("signal 9")
             yield item
 
-    real, expected = processes.stream, read_with(monkeypatch, 0, ranks)
+    real, expected = processes.stream, read_here
     monkeypatch.setattr(processes, "stream", stream)
 
     assert_same(read_with(monkeypatch, 1, ranks), expected)

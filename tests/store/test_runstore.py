@@ -70,14 +70,15 @@ def test_many_segments_become_one(tmp_path: Path) -> None:
     for i in range(34):
         store.ingest([make_run(tmp_path, f"run{i:02}")])
 
-    assert len(list((tmp_path / "store/tables/features").glob("*.parquet"))) <= 32
-    assert store.features.collect()["run_id"].n_unique() == 34
+    assert len(list((tmp_path / "store/tables/runs").glob("*.parquet"))) == 2  # 33 in one, and the last
+    assert store.runs.collect()["run_id"].n_unique() == 34
 
 
 def test_a_run_is_found_in_any_segment(tmp_path: Path) -> None:
     """Runs that were read before the compaction, after it, and twice."""
     store = Store(tmp_path / "store")
-    paths = [make_run(tmp_path, f"run{i:02}") for i in range(35)]
+    store._folder = tablefiles.Folder(store.path, max_segments=8)
+    paths = [make_run(tmp_path, f"run{i:02}") for i in range(11)]
     for path in paths:
         store.ingest([path])
     make_run(tmp_path, "run01", GOOD + "40,0.1\n")
@@ -85,7 +86,7 @@ def test_a_run_is_found_in_any_segment(tmp_path: Path) -> None:
     ids = dict(store.runs.select("name", "run_id").collect().iter_rows())
 
     assert ["-" in f.stem for f in (tmp_path / "store/tables/sources").glob("*.parquet")].count(True) == 1
-    for name, rows in {"run00": 40, "run01": 41, "run34": 40}.items():
+    for name, rows in {"run00": 40, "run01": 41, "run10": 40}.items():
         found = store.run(ids[name])
         assert (found.name, [s.points for s in found.sources], found.points.height) == (name, [rows], rows)
 
@@ -186,13 +187,14 @@ def test_a_run_is_the_same_by_any_path(tmp_path: Path, monkeypatch) -> None:
 def test_a_table_asked_for_before_compaction_can_be_read_after_it(tmp_path: Path) -> None:
     """Readers need no lock: compacted segments stay until the next write, and count once."""
     store = Store(tmp_path / "store")
-    for i in range(32):
+    store._folder = tablefiles.Folder(store.path, max_segments=8)
+    for i in range(8):
         store.ingest([make_run(tmp_path, f"run{i:02}")])
     asked = store.sources
-    store.ingest([make_run(tmp_path, "run32")])
+    store.ingest([make_run(tmp_path, "run08")])
 
-    assert asked.collect().height == 32
-    assert store.sources.collect().height == 33
+    assert asked.collect().height == 8
+    assert store.sources.collect().height == 9
 
 
 def test_a_batch_that_was_cut_off_is_not_seen(tmp_path: Path, monkeypatch) -> None:
@@ -225,5 +227,5 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "store"), *part]) for part in runs]
 
     assert [w.wait() for w in writers] == [0, 0]
-    assert Store(tmp_path / "store").features.collect()["run_id"].n_unique() == 40
-    assert Store(tmp_path / "store").diagnoses.collect().height == 40
+    assert Store(tmp_path / "store").runs.collect()["run_id"].n_unique() == 40
+    assert Store(tmp_path / "store").sources.collect().height == 40

@@ -17,6 +17,7 @@ from loganalyst.report.audit import prometheus
 from loganalyst.report.common import csvtext
 from tests.commandline import called
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 HOSTILE = [
     "=cmd|'/c calc'!A1",
     "+1+cmd()",

@@ -15,6 +15,7 @@ from loganalyst.report.comparison.picture import pictures
 from tests.comparing.conftest import write
 from tests.report.pages import parsed
 
+pytestmark = pytest.mark.usefixtures("workers_here")
 NASTY = '<script>alert(1)</script> $x$ "\' style="fill: red"'
 
 

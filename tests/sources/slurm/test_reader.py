@@ -235,7 +235,7 @@ def test_who_reads_what(tmp_path):
     assert slurm.sniff(tmp_path / "e.psv", b"\x00" + HEADER.encode()) == 0.0
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from([f"{HEADER}\n{JOB}\n{BATCH}\n", SCONTROL * 2, json.dumps(document())]),
     st.integers(0, 900),

@@ -82,7 +82,7 @@ CELL = st.one_of(
 DIGITS = st.sampled_from(["", *"0123"])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(rows=st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=12), sep=st.sampled_from(",;\t|"))
 def test_both_ways_agree(rows, sep):
     """What is read at once is what is read cell by cell."""
@@ -99,7 +99,7 @@ def test_both_ways_agree(rows, sep):
         ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @example(rows=[["", "", ""], ["", ""], ["", "", "0", ""]], ended=False)
 @given(rows=st.lists(st.lists(DIGITS, min_size=1, max_size=4), min_size=1, max_size=6), ended=st.booleans())
 def test_ragged_rows_are_told_both_ways(rows, ended, tmp_path_factory):

@@ -143,7 +143,7 @@ def test_every_damage_is_detected(tmp_path: Path, form: Callable[[str, float], S
     assert len(whole) == 3  # behind the first, second and third event
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     form=st.sampled_from(FORMS),
     changes=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 255)), max_size=2),

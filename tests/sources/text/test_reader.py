@@ -153,7 +153,7 @@ def test_arguments(log: Path) -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=400), st.sampled_from(["a.log", "slurm-1.out", "x.txt", "y"]))
 def test_no_bytes_raise(tmp_path: Path, data: bytes, name: str) -> None:
     """Any file is read and sniffed without an exception."""
@@ -165,7 +165,7 @@ def test_no_bytes_raise(tmp_path: Path, data: bytes, name: str) -> None:
 WORDS = st.text(alphabet=st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=30)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(WORDS, st.just(OOM)), min_size=1, max_size=30), st.integers(128, 400))
 def test_line_numbers_and_offsets(tmp_path: Path, lines: list[str], chunk: int) -> None:
     """The place of a hit does not depend on how the file is cut into batches."""
@@ -188,7 +188,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.sampled_from(PIECES), max_size=60),
     st.sampled_from(["utf-8", "latin-1", "utf-16", "utf-16-be"]),

@@ -126,7 +126,7 @@ objects = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(objects.map(json.dumps) | st.text(), max_size=12), st.booleans())
 def test_no_content_raises_and_lines_are_numbered_as_in_the_file(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], ends: bool
