@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 
 from loganalyst.errors import LogAnalystError, RuleError
-from loganalyst.rulefiles.compiledfile import Compiled, compiled, sealed, sources_stamp
+from loganalyst.rulefiles.compiledfile import Compiled, compiled, sources_stamp
 from loganalyst.rulefiles.folders import rules_dir, yaml_files
 from loganalyst.rulefiles.loading import parsed
+from loganalyst.rulefiles.sealedfile import sealed
 from loganalyst.writing import write_whole
 
 
