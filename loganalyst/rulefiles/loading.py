@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import yaml
 from msgspec import UNSET
 
@@ -128,13 +129,12 @@ def _content(path: Path) -> bytes:
     return data
 
 
-@dataclass
-class _Tree:
+class _Tree(msgspec.Struct):
     """Builds plain data event by event. The library composes nodes by recursion in C, which deep nesting crashes."""
 
     path: Path
     loader: Any
-    lines: dict[Keys, int] = field(default_factory=dict)
+    lines: dict[Keys, int] = msgspec.field(default_factory=dict)
 
     def document(self) -> Any:
         """The only document of the stream; None for an empty stream."""
