@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from loganalyst.rulefiles import too_deep
+from loganalyst.rulefiles.parsing import too_deep
 from loganalyst.sources.files.flatten import TooLargeError
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
