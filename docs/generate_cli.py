@@ -50,8 +50,8 @@ loganalyst: 7/new.md: lies inside the run /runs/7; nothing is written there; all
 Files next to a run are allowed, also in the folder of many runs (`audit runs/ -o runs/report.html`), and next to a run
 that is a single file. Devices and pipes (`-o /dev/stdout`) are always allowed.
 
-One file is written without an option: in a checkout, `loganalyst diagnose` keeps its compiled rules in
-`$XDG_CACHE_HOME/loganalyst` or `~/.cache/loganalyst`, if that folder lies in no run.
+Two files are written without an option: `loganalyst diagnose` keeps its compiled search for log lines, and in a
+checkout its compiled rules, in `$XDG_CACHE_HOME/loganalyst` or `~/.cache/loganalyst`, if that folder lies in no run.
 
 An output file is complete or absent: it is written under another name, flushed to the disk, and renamed. A full disk or
 Ctrl-C leaves the old file unchanged. CSV is safe to open: a cell that a spreadsheet would run (`=cmd()`) gets an

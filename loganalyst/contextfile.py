@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec.structs import asdict
 
 from loganalyst.errors import RuleError, SourceError
@@ -49,8 +49,7 @@ class _File(Shape, frozen=True):
     output_format: _Format | None = None
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """The content of a context file. `runs` and `logs` are diagnosed; a log joins the run before it. Files that are
     `one_training` join whatever comes before them. `config` and `code` are searched for the settings that a fix
     changes. `missing` names paths that do not exist. `seconds` limits the time of the analysis.

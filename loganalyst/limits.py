@@ -3,9 +3,10 @@
 import errno
 import multiprocessing
 import os
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+
+import msgspec
 
 MAX_RUN_SECONDS: float = 300  # to read a run, and to judge it, unless the user sets another limit
 MAX_SHARE_OF_MEMORY = 0.8  # of a machine's memory, for all runs in work together
@@ -16,8 +17,7 @@ WORKER = "LOGANALYST_WORKER"  # the environment variable that marks worker proce
 _STAT_BLOCK_BYTES = 512  # the unit of `st_blocks`
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Limits of one item: `seconds` by the clock, and bytes of `memory` of its process (enforced on Linux only)."""
 
     seconds: float = inf

@@ -11,9 +11,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from io import BufferedReader, FileIO, TextIOWrapper
 from pathlib import Path
+
+import msgspec
 
 LEADS_OUT = "a link that leads out of what was named"
 NOT_REGULAR = "is no regular file"
@@ -31,8 +32,7 @@ class OutsideError(OSError):
         return type(self), (self.filename,)
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """Real paths of folders, each with a separator at its end, and of single files."""
 
     folders: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.model import Features, SettingsFile
 from loganalyst.settings import Settings
 from loganalyst.sources.text.metrics import printedexamples
-from loganalyst.sources.text.patterns import userpatterns
+from loganalyst.sources.text.patterns import literaldatabase, userpatterns
 from loganalyst.writing import write_new
 
 
@@ -41,15 +41,19 @@ def _ours() -> Entries:
 
 
 def keep_compiled(read: Iterable[Path]) -> None:
-    """Keep the compiled catalogue in the user's cache folder for the next start, if there is none yet. Nothing happens
-    where the folder cannot be written, or lies in one of the runs that were `read`.
+    """Keep the compiled catalogue and the compiled search for its literals in the user's cache folder for the next
+    start, if they are not there yet. Nothing happens where the folder cannot be written, or lies in one of the runs
+    that were `read`.
     """
-    file = rulefiles.cache_file()
-    if file is None or rulefiles.compiled():
-        return
+    rules = None if rulefiles.compiled() else rulefiles.cache_file()
+    search = literaldatabase.file() if literaldatabase.is_new() else None
     with suppress(LogAnalystError, OSError):
-        guard.check([file], [guard.Read(str(path)) for path in read])
-        rulefiles.keep_compiled(file, compiled_rules)
+        if rules or search:
+            guard.check([rules, search], [guard.Read(str(path)) for path in read])
+        if search:
+            literaldatabase.keep(search)
+        if rules:
+            rulefiles.keep_compiled(rules, compiled_rules)
 
 
 def compiled_rules() -> bytes:

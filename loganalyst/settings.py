@@ -5,7 +5,6 @@ A run may come from anywhere, and so may a settings file in it: `Finder` decides
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -30,16 +29,15 @@ class Ignore(Shape, frozen=True):
     until: date | None = None
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """Corrections of one run. `roles` maps globs to roles, `loss_terms` globs to weights, `direction` globs to the
     direction of harm (up | down). `rules` are folders with the user's own rules. `trusts`: settings files that lie in
     runs are obeyed too.
     """
 
-    roles: Mapping[str, str] = field(default_factory=dict)
-    loss_terms: Mapping[str, float] = field(default_factory=dict)
-    direction: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = msgspec.field(default_factory=dict)
+    loss_terms: Mapping[str, float] = msgspec.field(default_factory=dict)
+    direction: Mapping[str, str] = msgspec.field(default_factory=dict)
     ignore: tuple[Ignore, ...] = ()
     rules: tuple[Path, ...] = ()
     path: Path | None = None

@@ -4,11 +4,11 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
+import msgspec
 from msgspec import field
 
 from loganalyst.errors import RuleError
@@ -86,8 +86,7 @@ class TrainerFile(Shape, frozen=True):
     stopped: tuple[Stop, ...] = ()
 
 
-@dataclass(frozen=True)
-class TrainerFiles:
+class TrainerFiles(msgspec.Struct, frozen=True):
     """Trainers by their id, in the order of reading: as written, and with the lines of the file; and the faults of
     those that were left out.
     """

@@ -1,6 +1,9 @@
 """The rules and patterns in force. The commands are tested in test_rules_command.py and test_own_patterns.py."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -98,7 +101,7 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path
 def test_the_compiled_catalogue_is_kept_once(uncompiled: Path, tmp_path: Path) -> None:
     """After a diagnosis, which it does not change; later ones use the file and leave it alone."""
     first = called("diagnose", uncompiled)
-    kept = list((tmp_path / "cache" / "loganalyst").iterdir())
+    kept = list((tmp_path / "cache" / "loganalyst").glob("*.msgpack"))
     made = kept[0].stat()
     again = called("diagnose", uncompiled)
 
@@ -106,6 +109,20 @@ def test_the_compiled_catalogue_is_kept_once(uncompiled: Path, tmp_path: Path) -
     assert (kept[0].stat().st_ino, kept[0].stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
     assert rulefiles.compiled() is not None
     assert again == first
+
+
+def test_the_search_for_literals_is_kept_beside_it(uncompiled: Path, tmp_path: Path) -> None:
+    """Each of two fresh processes answers the same; the second one compiles nothing and leaves the file alone."""
+    (uncompiled / "train.log").write_text("start\nRuntimeError: CUDA out of memory\n")
+    command = [sys.executable, "-m", "loganalyst.cli", "diagnose", "--exit-zero", str(uncompiled)]
+    first, made = subprocess.run(command, capture_output=True, check=True), []
+    for _ in range(2):
+        made += [path.stat().st_mtime_ns for path in (tmp_path / "cache" / "loganalyst").glob("*.literals")]
+        again = subprocess.run(command, capture_output=True, check=True)
+
+    assert made == made[:1] * len(made)
+    assert len(made) == (2 if find_spec("hyperscan") else 0)
+    assert (again.stdout, again.stderr) == (first.stdout, b"")
 
 
 @pytest.mark.parametrize("place", ["run", "run/deeper/cache", "marked/cache"])

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from loganalyst.model import Time
@@ -18,8 +18,7 @@ _PEER = re.compile(r"(send|recv) (\d+)(?:->|<-)(\d+)")  # `send 0->1`, `recv 1<-
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Stuck:
+class Stuck(msgspec.Struct, frozen=True):
     """An operation that is not over: the ranks `inside` it and the members `missing` from it.
 
     Whether the `absent` members entered it is not known: they left no dump, or an older one (`earlier`). `first` is
@@ -36,8 +35,7 @@ class Stuck:
     dumped: datetime | None = None
 
 
-@dataclass(frozen=True)
-class Mismatch:
+class Mismatch(msgspec.Struct, frozen=True):
     """The first operation of a group in which ranks differ.
 
     `ranks` are the minority (all ranks if there is no majority). `found` is the record of one of them, `expected` that

@@ -1,17 +1,16 @@
 """Which ranks waited and which were silent: when ranks give up waiting, the rank that hangs prints nothing."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from loganalyst.blame.linetraits import has_trait
 from loganalyst.thresholds import blame_limit
 
 
-@dataclass(frozen=True)
-class Silence:
+class Silence(msgspec.Struct, frozen=True):
     """Ranks that complained about peers, and ranks that never did (empty: none, or not known), both in order.
 
     `first` is the row of the first complaint.

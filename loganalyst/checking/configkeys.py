@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import polars as pl
 
 from loganalyst.model import FeatureValue
@@ -14,8 +15,7 @@ MAX_VAGUE = 3  # letters of a key that may mean anything
 NOT_SET = ("", "null", "none", "~", "[]", "{}", "(left out: looks like a secret)")
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """One row of a config: the key as written, its value as text and as a number, and the file."""
 
     key: str

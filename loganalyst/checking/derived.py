@@ -3,7 +3,8 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from loganalyst.checking.modelsize import Sizes, named
 from loganalyst.model import Feature, FeatureValue
@@ -71,8 +72,7 @@ _MAX_EPOCHS = 1e6  # more stand for "until max_steps"
 _FARTHEST = 20.0  # a schedule that is longer or shorter by this factor counts in another unit
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(msgspec.Struct, frozen=True):
     """The facts known so far: features of the run, and settings that were looked up."""
 
     values: Mapping[str, FeatureValue]

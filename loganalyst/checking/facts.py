@@ -1,8 +1,8 @@
 """The facts of one run that checks ask about: its features, the settings that were looked up, and derived values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import polars as pl
 
 from loganalyst.checking.configkeys import ConfigKeys, Setting
@@ -23,8 +23,7 @@ _OF_HELD_OUT = (
 _MACHINE = ("wandb-metadata.json",)
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """The values by name, and the settings that they stand in."""
 
     values: Mapping[str, FeatureValue]

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import polars as pl
 
 from loganalyst.checking.derived import WORKED_OUT_FROM
@@ -35,8 +35,7 @@ MAX_KEYS = 4  # names of a missing setting that are listed
 Answer = Literal["wrong", "unusual", "record", "usual", "silent"]
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(msgspec.Struct, frozen=True):
     """The answer of one check, and whether it was asked but its value is not known (`open`)."""
 
     topic: Topic

@@ -1,11 +1,11 @@
 """The topics of `rules/settings/`: the settings that each looks up, and its checks. Loaded once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import field
 
 from loganalyst.checking.derived import DERIVED
@@ -88,8 +88,7 @@ class _Topic(Shape, frozen=True):
     settings: dict[str, LookedUp] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """One check: it applies where `when` is true (None: always).
 
     With `usual`, the value `of` is unusual outside it and wrong outside `possible`. Otherwise a yes to `ask` is a
@@ -120,8 +119,7 @@ class Check:
         return (self.of,) if self.ask is None else self.ask.features
 
 
-@dataclass(frozen=True)
-class Topic:
+class Topic(msgspec.Struct, frozen=True):
     """A topic: a file of checks about one thing, on one `page` of the knowledge."""
 
     id: str

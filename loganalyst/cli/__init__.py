@@ -28,7 +28,7 @@ from loganalyst.errors import LogAnalystError
 
 __all__ = ["complete", "main", "program"]
 
-_NO_COMMANDS = {"__main__", "app", "common", "help", "streams"}  # the other files of this folder
+_NO_COMMANDS = {"__main__", "app", "common", "help", "streams", "values"}  # the other files of this folder
 # Thresholds of the garbage collector. A run makes millions of objects and hardly any cycle: Python's default of 700
 # costs a fourth of the time for 30,000 metric names. A small run makes fewer than 300,000, and one look at 100,000
 # takes 30 ms. A program that imports the package keeps its own thresholds.

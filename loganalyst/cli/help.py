@@ -4,11 +4,17 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from loganalyst.cli.values import plainly
+
 SECTIONS = ("One run", "Many runs", "A store of runs", "What it knows", "For other programs")
 
 
 class Group(TyperGroup):
     """Lists its commands under their sections."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Those of typer, which ask pydantic only if they must."""
+        return [plainly(parameter) for parameter in super().get_params(ctx)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (typer's signature)
         """Write one section after the other. A long sentence continues in the next line."""
@@ -26,6 +32,10 @@ class Group(TyperGroup):
 
 class Command(TyperCommand):
     """Shows parameters by their `metavar` alone, without Python types."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Those of typer, which ask pydantic only if they must."""
+        return [plainly(parameter) for parameter in super().get_params(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, then options."""

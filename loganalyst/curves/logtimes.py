@@ -1,8 +1,8 @@
 """When the run logged: the times of its busiest metric, and the pauses between its rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +14,7 @@ MIN_PERIODIC_SHARE = 0.7  # share of distances that must fit one period
 HELD_OUT_ROLES = ("val_loss", "val_accuracy", "val_score", "val_error_rate", "val_loss_component")
 
 
-@dataclass(frozen=True)
-class Pauses:
+class Pauses(msgspec.Struct, frozen=True):
     """The n pauses between logged rows of one curve, within sessions, in order.
 
     `seconds` are their lengths, `ends` the positions in the curve of the rows after them. `expected` are the usual

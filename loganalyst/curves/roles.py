@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
+
+import msgspec
 
 from loganalyst.curves.rolefile import Entry, all_roles, role_file
 from loganalyst.curves.rolenames import FirstLook
@@ -26,8 +27,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class _Pattern:
+class _Pattern(msgspec.Struct, frozen=True):
     role: Role
     phrases: tuple[str, ...]
     any: str

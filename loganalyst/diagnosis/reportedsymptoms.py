@@ -3,8 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers, needs, symptom
@@ -21,8 +22,7 @@ MAX_MEANINGS = 3  # symptoms that one text may mean
 MAX_EXAMPLES = 12  # phrases that an answer names for a text that means no symptom
 
 
-@dataclass(frozen=True)
-class Complaint:
+class Complaint(msgspec.Struct, frozen=True):
     """One text of the user, the ids of the symptoms that it means, and its numbers."""
 
     text: str

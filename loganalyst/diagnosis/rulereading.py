@@ -1,7 +1,7 @@
 """Reads one rule file into a checked rule. Every fault is noted with its line, not only the first."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -161,13 +161,12 @@ _EMPTY = Template("", ())
 _NOTHING = ask("nothing", {"nothing": Feature("nothing", "bool", "", "", "")})
 
 
-@dataclass
-class Reader:
+class Reader(msgspec.Struct):
     """Reads one file. It notes each faulty part in `faults` and puts a neutral value in its place."""
 
     file: RuleFile
     declared: Mapping[str, Feature]
-    faults: list[RuleError] = field(default_factory=list)
+    faults: list[RuleError] = msgspec.field(default_factory=list)
 
     def note(self, at: Keys, what: str, allowed: str = "") -> None:
         """Note a fault at a path of keys."""

@@ -7,7 +7,9 @@ known keeps its answer when they become known).
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
@@ -22,8 +24,7 @@ FeaturesOf = Callable[[str], Features]
 RANDOM_ROWS = 8  # random partial rows per test, in addition to leaving out each feature alone
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """One test of one rule. `passed` is None if it was not run. `detail` says why it failed or was not run."""
 
     rule: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 __all__ = ["Numbers", "all_words", "distinguishing_words", "numbers"]
 
@@ -38,8 +39,7 @@ _NUMBERED = re.compile(r"[0-9][0-9,._]*([a-z]*)")  # `1,000`, `5k`, `7th`; `5kg`
 _ENDINGS = frozenset(("", "k", "m", "st", "nd", "rd", "th"))  # of a number
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(msgspec.Struct, frozen=True):
     """The numbers of a text: a place (step or epoch) and a distance (in steps or epochs); None: not stated."""
 
     step: float | None = None

@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from string import Formatter
+
+import msgspec
 
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue
@@ -31,8 +32,7 @@ MIN_MOVED = 0.0005  # a smaller change would be shown as 0.0 %
 RELATIVE = ("above", "below", "of", "fell")
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(msgspec.Struct, frozen=True):
     """A checked text. `parts` are (literal, feature or None, format) in order."""
 
     text: str

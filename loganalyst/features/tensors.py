@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -35,8 +35,7 @@ _SPARSE = re.compile(
 )  # embeddings: most rows get no gradient in a step
 
 
-@dataclass(frozen=True)
-class Layer:
+class Layer(msgspec.Struct, frozen=True):
     """One tensor over n logged steps.
 
     `size` (n) is its norm, `zeros` (n) the share of its values that are 0, and `reach` (n) the largest absolute value,

@@ -3,7 +3,7 @@
 from loganalyst.rulefiles.compiledfile import NAME, cache_file, compiled
 from loganalyst.rulefiles.compiling import keep_compiled, write_compiled
 from loganalyst.rulefiles.folders import MAX_ENTRIES, digest, origin, our_digest, rules_dir, yaml_files
-from loganalyst.rulefiles.loading import Keys, Place, RuleFile, load, load_all, text_files, too_deep
+from loganalyst.rulefiles.loading import Keys, Place, RuleFile, load, load_all, text_files
 from loganalyst.rulefiles.shapes import (
     Finite,
     Positive,
@@ -46,7 +46,6 @@ __all__ = [
     "refuse_name",
     "rules_dir",
     "text_files",
-    "too_deep",
     "typed",
     "write_compiled",
     "yaml_files",

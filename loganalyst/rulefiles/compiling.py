@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from loganalyst.errors import LogAnalystError, RuleError
-from loganalyst.rulefiles.compiledfile import Compiled, compiled, sealed, sources_stamp
+from loganalyst.rulefiles.compiledfile import Compiled, compiled, sources_stamp
 from loganalyst.rulefiles.folders import rules_dir, yaml_files
-from loganalyst.rulefiles.loading import parsed
+from loganalyst.rulefiles.sealedfile import sealed
 from loganalyst.writing import write_whole
 
 
@@ -37,6 +37,8 @@ def keep_compiled(file: Path, rules: Callable[[], bytes]) -> None:
 
 def _files() -> dict[str, msgspec.Raw]:
     """The data of each file. A file whose data msgpack changes (dates become texts) is left out, and parsed as YAML."""
+    from loganalyst.rulefiles.parsing import parsed  # most processes compile nothing, and need no YAML library
+
     found = {}
     for path in yaml_files(rules_dir()):
         data = parsed(path).data

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from sys import float_info
@@ -90,12 +89,11 @@ def _subject(at: Keys) -> str:
     return f"an entry of {key}" if at and isinstance(at[-1], int) else key
 
 
-@dataclass
-class _Builder:
+class _Builder(msgspec.Struct):
     """Builds typed values from data that do not fit, part by part, and notes what does not fit."""
 
     file: RuleFile
-    faults: list[RuleError] = field(default_factory=list)
+    faults: list[RuleError] = msgspec.field(default_factory=list)
 
     def build(self, kind: Any, value: Any, at: Keys) -> Any:
         with suppress(msgspec.ValidationError):

@@ -6,9 +6,9 @@ point estimation using nonparametric regression", Annals of Statistics 24. The e
 spread over the series, which is valid for any autocorrelation.
 """
 
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 import numpy as np
 
 from loganalyst.signals.robuststatistics import TINY, Array, lag1, median, spread
@@ -22,8 +22,7 @@ MIN_NARROW_SCORE = 2.0  # standard errors at the narrowest width
 SIZE_AGREEMENT = (0.5, 2.0)  # a true step has nearly the same size at every width, relative to the typical one
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True):
     """A step of `size` before point `index`, `z` times its standard error."""
 
     index: int

@@ -1,8 +1,8 @@
 """The shape of one curve in a few robust numbers: levels, trend of the tail, noise, best, flatness, spikes."""
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -30,8 +30,7 @@ MIN_CHANGE_IN_STEPS = 20.0  # usual change in units of the quantum, from which v
 MAX_RATIO = 1e9  # ratios and multiples of the noise are clipped here
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """One curve of n values, lower = better (negate a reward first). None = too few points to know.
 
     - `n`, `finite`, `nonfinite`: counts; `first_nonfinite`: position of the first NaN or ±Inf.

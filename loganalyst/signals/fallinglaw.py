@@ -1,8 +1,8 @@
 """The law of a falling curve: power law or exponential, its limit, and the gain to come, with errors."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,8 +17,7 @@ RATES = {"power": np.geomspace(0.01, 8, 60), "exponential": np.geomspace(0.05, 6
 ZOOM_ROUNDS = 4  # each tries 21 rates between the neighbours of the best: from steps of 12 % to steps of 1e-5
 
 
-@dataclass(frozen=True)
-class Convergence:
+class Convergence(msgspec.Struct, frozen=True):
     """The better of limit + scale·t^-rate and limit + scale·exp(-rate·t), t = 0..1 over the run, by least squares.
 
     `rate` is per run for the exponential (1/rate: its time constant in runs). `limit` is the value at infinity. `gain`
@@ -41,8 +40,7 @@ class Convergence:
     explained: float
 
 
-@dataclass(frozen=True)
-class _Fit:
+class _Fit(msgspec.Struct, frozen=True):
     kind: str
     rate: float
     limit: float

@@ -1,7 +1,6 @@
 """One curve prepared for the detectors: finite, oriented (higher = worse), on a scale with even noise."""
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,8 +31,7 @@ STRETCH_SAMPLE = 400  # points of a stretch from which its noise is estimated
 LINEAR_RANGE = 30.0  # multiples of the noise up to which asinh is nearly linear
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True):
     """A curve of n finite values and its coarse form of m blocks of `size` points.
 
     - `y` (n): oriented and transformed values; `where` (n): their positions in the given array.

@@ -1,9 +1,9 @@
 """A learning-rate curve: its peak, warm-up, decay, sudden drops, restarts, and when it ran out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -27,8 +27,7 @@ MIN_REMAINING = 0.1  # share of the run for which an exhausted rate lasts
 MAX_MISFIT = 0.03  # mean misfit to a named decay, as a share of the peak
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(msgspec.Struct, frozen=True):
     """A rate over the run. Shares are of the run (last step − first step) or of the peak; None = not known.
 
     - `warmup_share`: share of the run until 95 % of the peak (0 if it starts there); `final_ratio`: last/peak

@@ -5,8 +5,7 @@ the pieces, their number and the autocorrelation minimise the Bayesian informati
 season is removed first. A smooth decay competes as a form of its own, because it bends everywhere and changes nowhere.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from loganalyst.signals.robuststatistics import Array
@@ -22,16 +21,14 @@ MIN_PIECE_SHARE = 0.03  # share of the series
 DECAY_TIMES = tuple(0.03 * 1.4**k for k in range(11))  # time constants of a decay, as shares of the series
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(msgspec.Struct, frozen=True):
     """A change at the first point of a new piece, and its gain in likelihood relative to the price of a change."""
 
     index: int
     gain: float
 
 
-@dataclass(frozen=True)
-class _Fit:
+class _Fit(msgspec.Struct, frozen=True):
     pieces: Pieces
     cuts: list[int]
     criterion: float

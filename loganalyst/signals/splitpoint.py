@@ -1,7 +1,6 @@
 """The split of two curves of one metric: the first step from which they differ by more than their noise."""
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -30,8 +29,7 @@ MIN_DIFFERENCE = 1e-3  # of the logarithm, or of the curves' bulk: smaller diffe
 MIN_DIFFERENCE_IN_STEPS = 1.2  # units of the quantum: rounding alone keeps two curves one unit apart
 
 
-@dataclass(frozen=True)
-class Parting:
+class Parting(msgspec.Struct, frozen=True):
     """Where two curves split. Positions are points of the first curve.
 
     - `index`: first point at which it differs; `sign`: +1 if it is above the other, 0 if one of them is not finite;

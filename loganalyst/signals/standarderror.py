@@ -1,8 +1,8 @@
 """The change between two stretches of a curve, compared with its standard error over blocks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,8 +15,7 @@ MAX_OUTLIER = 4.0  # robust standard deviations about its middle to which a stre
 MIN_LEVEL_POINTS = 3  # blocks of a level
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """The mean of a late stretch minus the mean of an early one, and the standard error of this difference.
 
     `error` contains the scatter of single blocks and their autocorrelation. It is above 0, also for a curve without

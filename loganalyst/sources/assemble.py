@@ -3,12 +3,13 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 
+import msgspec
 import polars as pl
 
 from loganalyst.errors import SourceError
@@ -62,8 +63,7 @@ def places(parts: Sequence[Part]) -> list[Place]:
     return [Place(*both) for both in zip(shift, named, strict=True)]
 
 
-@dataclass(frozen=True)
-class Assembled:
+class Assembled(msgspec.Struct, frozen=True):
     """A run whose points, distributions and lines are still stored by file; `run` holds everything else."""
 
     run: Run

@@ -1,10 +1,11 @@
 """One file of a run as its reader gave it, and the place of its rows among those of the other files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -49,8 +50,7 @@ class Place(NamedTuple):
     prefix: str = ""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A file of a run. `source` is its path within the run, and `format` is None if no reader knew it. The rows of big
     tables are in `big`, all others in `tables`. Reading can continue at `mark`. `again`: it must be read again next
     time although it did not change.
@@ -59,8 +59,8 @@ class Part:
     source: str
     format: str | None
     bytes: int
-    tables: Tables = field(default_factory=Tables)
-    big: Mapping[str, Sequence[Rows]] = field(default_factory=dict)
+    tables: Tables = msgspec.field(default_factory=Tables)
+    big: Mapping[str, Sequence[Rows]] = msgspec.field(default_factory=dict)
     facts: Facts = Facts()
     mark: Mark | None = None
     again: bool = False
@@ -81,8 +81,7 @@ class Part:
 Reading = Callable[[Mark | None], Iterator[Tables]]  # yields the content after a mark; may return the next mark
 
 
-@dataclass(frozen=True)
-class Earlier:
+class Earlier(msgspec.Struct, frozen=True):
     """An earlier reading of a file that only grew since: the mark where it can continue, and the rows that stay."""
 
     format: str

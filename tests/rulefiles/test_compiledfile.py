@@ -10,8 +10,9 @@ import pytest
 
 from loganalyst.errors import RuleError
 from loganalyst.rulefiles import compiledfile, folders, load, loading, ours, yaml_files
-from loganalyst.rulefiles.compiledfile import Compiled, cache_file, compiled, sealed, sources_stamp
+from loganalyst.rulefiles.compiledfile import Compiled, cache_file, compiled, sources_stamp
 from loganalyst.rulefiles.compiling import keep_compiled, write_compiled
+from loganalyst.rulefiles.sealedfile import MAX_BYTES, sealed
 from loganalyst.rulefiles.shapes import Shape
 
 YAML = "a: 1\nb: [x, y]\n"
@@ -151,7 +152,7 @@ def test_a_file_of_another_user_is_ignored(rules: Path) -> None:
 
 def test_a_file_that_is_too_large_is_ignored(rules: Path) -> None:
     """It is not even read."""
-    os.truncate(kept(), compiledfile.MAX_BYTES + 1)
+    os.truncate(kept(), MAX_BYTES + 1)
 
     assert compiled() is None
 

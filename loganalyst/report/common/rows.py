@@ -1,10 +1,9 @@
 """A label and its text: the smallest piece that every report is made of."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A label and its text."""
 
     label: str

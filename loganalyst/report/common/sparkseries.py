@@ -1,9 +1,9 @@
 """Curves reduced to rows of levels that a line of text can draw, on one step axis."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,8 +15,7 @@ EMPTY, NONFINITE = -1, LEVELS  # a cell where nothing was logged, and one with a
 MAX_ENDS_RATIO = 0.1  # an extreme is shown if it lies outside both ends by this share of the range
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(msgspec.Struct, frozen=True):
     """One curve as `cells`: a level 0..7 each, EMPTY or NONFINITE. `onset` is the cell where the trouble began.
 
     `values` lists where the curve began, turned and ended. `aligned` is False where the metric counts its steps in
@@ -33,8 +32,7 @@ class Series:
     enlarged: str
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(msgspec.Struct, frozen=True):
     """Steps `first`..`last` over `width` cells. Cell `at` begins with `onset`; both sides of it are linear."""
 
     first: int

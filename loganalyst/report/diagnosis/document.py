@@ -5,8 +5,10 @@ Every text of a document is one clean line. Log text and metric names are untrus
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
+
+import msgspec
 
 from loganalyst.model import (
     Alternative,
@@ -82,8 +84,7 @@ TRACEBACK_HEAD = "Traceback (most recent call last):"  # left out: the error it 
 MAX_PLACE = 48  # characters of a file's path; a longer path shows its end
 
 
-@dataclass(frozen=True)
-class EvidenceText:
+class EvidenceText(msgspec.Struct, frozen=True):
     """One item of evidence: whether it supports the cause (None = not known), its text, kind and place.
 
     An item that does not hold may support a cause, and an item that holds may contradict it. `place` is `file:line`, or
@@ -96,8 +97,7 @@ class EvidenceText:
     place: str
 
 
-@dataclass(frozen=True)
-class CauseText:
+class CauseText(msgspec.Struct, frozen=True):
     """A cause in words. `story` is the order of events (or the line) that shows it, `raised` the traceback or stack
     there. `decide` lists what would settle the question, the most informative first. `origin` is the file of a rule or
     pattern that is not ours. `templates` are code for its fixes; the code is ours.
@@ -127,8 +127,7 @@ class CauseText:
     limited: str  # why the confidence is lower than the evidence alone would make it
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """What every renderer lays out. `headline` is the run's state and extent, `verdict` the answer in one line, `tone`
     its colour. `less_likely` are rivals that are not causes, with their remaining confidence. `perhaps` are rivals of a
     doubted healthy run, with what would decide.

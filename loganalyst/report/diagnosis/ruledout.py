@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from loganalyst.model import Diagnosis, RuledOut
 from loganalyst.report.common.wording import clean, count
@@ -23,8 +24,7 @@ _SAME_REASONS = (
 )
 
 
-@dataclass(frozen=True)
-class Excluded:
+class Excluded(msgspec.Struct, frozen=True):
     """Causes that are ruled out or cannot be judged for the same reason; `rival` if they fit what was seen."""
 
     titles: tuple[str, ...]

@@ -14,7 +14,7 @@ from typing import Any
 
 from loganalyst.model import Tables
 from loganalyst.opening import whole
-from loganalyst.sources.config import plaintexts, pythonsettings, secrets, yamltree
+from loganalyst.sources.config import plaintexts, pythonsettings, secrets
 from loganalyst.sources.files.flatten import TooLargeError, config_of, config_table
 from loganalyst.sources.files.lineblocks import binary, gap, text
 from loganalyst.sources.tables.jsonshape import parse_json, settings_name, shape
@@ -104,6 +104,8 @@ def _parsed(path: Path, content: str) -> tuple[dict[str, Any], str]:
     if path.suffix.lower() == ".json":
         data = parse_json(content)
         return (data, "") if isinstance(data, dict) else ({}, "not one JSON object")
+    from loganalyst.sources.config import yamltree  # the YAML library takes 25 ms; many runs have no such file
+
     tree, broken = yamltree.parse(content)
     if broken is not None:
         mark = getattr(broken, "problem_mark", None)

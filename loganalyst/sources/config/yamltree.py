@@ -4,13 +4,13 @@ The library's own composer recurses in C (200,000 brackets crash the process) an
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import msgspec
 import yaml
 
-from loganalyst.rulefiles import too_deep
+from loganalyst.rulefiles.parsing import too_deep
 from loganalyst.sources.files.flatten import TooLargeError
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -41,12 +41,11 @@ def parse(content: str, *, nodes: int = 100_000, depth: int = 40) -> tuple[dict[
     return {key: value for found in documents if isinstance(found, dict) for key, value in found.items()}, error
 
 
-@dataclass
-class _Tree:
+class _Tree(msgspec.Struct):
     loader: Any
     nodes: int
     depth: int
-    anchors: dict[str, Any] = field(default_factory=dict)
+    anchors: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def node(self, put: _Put, depth: int) -> None:
         """Read one node. A container is `put` in its place before it is filled, so that an error keeps its start."""

@@ -11,16 +11,16 @@ the grown file at once.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 
 class StartAgainError(Exception):
     """The appended bytes change how the earlier part must be read: the file must be read from its beginning."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """The first `offset` bytes need not be read again; they gave `kept` rows of each table (by name; other tables:
     none). Further rows came from an unfinished end, which is read again. `state` is what the reader must remember, as
     plain JSON.

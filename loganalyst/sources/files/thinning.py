@@ -6,9 +6,9 @@ curve becomes NaN or finite again, where a session begins, or where its steps go
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -80,15 +80,14 @@ class _Sorted(NamedTuple):
         return np.diff(self.starts, append=len(self.order))
 
 
-@dataclass
-class _Census:
+class _Census(msgspec.Struct):
     """Counts over all rows: by code of the curve its number of rows, and the places of its extremes among all rows."""
 
     value: str
-    codes: dict[str, int] = field(default_factory=dict)
-    counts: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    best: list[NDArray[np.float64]] = field(default_factory=lambda: [np.zeros(0), np.zeros(0)])
-    at: list[Integers] = field(default_factory=lambda: [np.zeros(0, np.int64), np.zeros(0, np.int64)])
+    codes: dict[str, int] = msgspec.field(default_factory=dict)
+    counts: Integers = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
+    best: list[NDArray[np.float64]] = msgspec.field(default_factory=lambda: [np.zeros(0), np.zeros(0)])
+    at: list[Integers] = msgspec.field(default_factory=lambda: [np.zeros(0, np.int64), np.zeros(0, np.int64)])
     rows: int = 0
 
     def sort(self, frame: pl.DataFrame) -> _Sorted:

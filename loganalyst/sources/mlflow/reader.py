@@ -13,7 +13,6 @@ import polars as pl
 
 from loganalyst.model import Tables
 from loganalyst.opening import opened, whole
-from loganalyst.sources.config import yamltree
 from loganalyst.sources.files.flatten import TooLargeError
 from loganalyst.sources.files.lineblocks import gap, text
 from loganalyst.sources.files.readmark import Mark, StartAgainError
@@ -78,6 +77,8 @@ def _place(path: Path) -> tuple[str, str, bool]:
 
 
 def _meta(path: Path, content: str) -> Tables:
+    from loganalyst.sources.config import yamltree  # the YAML library takes 25 ms, and every reader is imported
+
     try:
         run, broken = yamltree.parse(content)
     except TooLargeError as error:

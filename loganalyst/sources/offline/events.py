@@ -1,10 +1,10 @@
 """What the offline records of trackers have in common: points, settings, printed text, and one session."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from loganalyst.model import Tables, table
@@ -23,14 +23,13 @@ SYSTEM = "system/"  # before the names of measurements of the machine
 _SCHEMA = {"metric": pl.String, "step": pl.Float64, "epoch": pl.Float64, "s": pl.Float64, "value": pl.Float64}
 
 
-@dataclass
-class Events:
+class Events(msgspec.Struct):
     """Events of one run as they are read. `path` names the file, and `lost` counts records that are no JSON objects."""
 
     path: Path
-    rows: list[tuple[str, float | None, float | None, float | None, float]] = field(default_factory=list)
-    settings: dict[str, Leaf] = field(default_factory=dict)
-    output: list[str] = field(default_factory=list)
+    rows: list[tuple[str, float | None, float | None, float | None, float]] = msgspec.field(default_factory=list)
+    settings: dict[str, Leaf] = msgspec.field(default_factory=dict)
+    output: list[str] = msgspec.field(default_factory=list)
     status: str = "unknown"
     started: float | None = None
     ended: float | None = None

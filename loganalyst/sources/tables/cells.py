@@ -4,8 +4,8 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import polars as pl
 
 from loganalyst.sources.files.lineblocks import Block
@@ -23,8 +23,7 @@ _SIGNS = ["1.#", "tensor(", "["]  # a cell without any of these holds no wrapped
 _MEANT = (_ODD.to_lowercase().replace(_WINDOWS), *map(_ODD.extract, _WRAPPED))  # how to read an odd cell
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True):
     """Whole rows by column: the line each begins in, its cells, and its cells as Float64 (NULL: not a number).
 
     `texts` holds a column of numbers only as numbers.

@@ -1,8 +1,9 @@
 """The rows and cells of a table that could not be used, counted by reason, and its stretches of NUL bytes."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
 import polars as pl
 
 from loganalyst.sources.files.lineblocks import Block, gap
@@ -23,13 +24,12 @@ class _Loss:
     example: str = ""
 
 
-@dataclass
-class Losses:
+class Losses(msgspec.Struct):
     """The losses of one file."""
 
     path: Path
-    holes: list[pl.DataFrame] = field(default_factory=list)
-    reasons: dict[str, _Loss] = field(default_factory=dict)
+    holes: list[pl.DataFrame] = msgspec.field(default_factory=list)
+    reasons: dict[str, _Loss] = msgspec.field(default_factory=dict)
 
     def gaps(self) -> list[pl.DataFrame]:
         """One gap row per hole and per reason."""

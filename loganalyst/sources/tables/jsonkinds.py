@@ -34,8 +34,7 @@ class Scalar:
     size = 1
 
 
-@dataclass(frozen=True)
-class Array:
+class Array(msgspec.Struct, frozen=True):
     """A list of up to `length` items (a power of two, or 0), each of kind `items`."""
 
     items: Kind
@@ -47,8 +46,7 @@ class Array:
         return max(self.length * self.items.size, 1)
 
 
-@dataclass(frozen=True)
-class Object:
+class Object(msgspec.Struct, frozen=True):
     """All keys seen, each of which may be absent."""
 
     fields: tuple[tuple[str, Kind], ...] = ()

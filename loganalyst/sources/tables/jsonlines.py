@@ -74,8 +74,7 @@ class Lines:
         return braced
 
 
-@dataclass(frozen=True)
-class Wide:
+class Wide(msgspec.Struct, frozen=True):
     """The lines that were decoded in bulk.
 
     `rows`: their positions in the block. `columns`: Float64, or String for the columns that `is_text_column` names.

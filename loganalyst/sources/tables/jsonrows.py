@@ -1,10 +1,11 @@
 """JSON objects as rows of `points`: names of nested values, axes, and the gaps of a file."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -43,18 +44,17 @@ class _Broken:
         return f"not a JSON object in line {self.first}" + (f" to {self.last}" if self.last > self.first else "")
 
 
-@dataclass
-class Log:
+class Log(msgspec.Struct):
     """The rows of one file, and the state carried from block to block."""
 
     path: Path
     axes: Axes | None = None
-    gaps: list[_Broken] = field(default_factory=list)
+    gaps: list[_Broken] = msgspec.field(default_factory=list)
     more: int = 0  # gaps that are not listed in `gaps`
     config: bool = False  # whether settings were found
     left: int = 0  # values that are not metrics
     first_left: str = ""  # the name of the first
-    constants: Constants = field(default_factory=Constants)
+    constants: Constants = msgspec.field(default_factory=Constants)
 
     def records(
         self,

@@ -15,6 +15,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import msgspec
 import polars as pl
 
 from loganalyst import processes
@@ -116,8 +117,7 @@ def _end(path: Path) -> str:
     return _ENDS.get(end, "Parquet without its end: cut off, nothing of it can be found")
 
 
-@dataclass
-class _Column:
+class _Column(msgspec.Struct):
     """One column of scalars: its name, the expression that reads it, its type."""
 
     name: str

@@ -7,10 +7,10 @@ has learned. Only an event without a template is decoded message by message.
 
 import struct
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -88,15 +88,14 @@ def resume(
 Columns = tuple[NDArray[Any], ...]  # tag code, step, wall time and value of scalars
 
 
-@dataclass
-class _Rows:
+class _Rows(msgspec.Struct):
     """The contents of events since the last batch; `scalars` are (event of the block, tag code, step, time, value)."""
 
-    columns: list[Columns] = field(default_factory=list)
-    scalars: list[tuple[int, int, int, float, float]] = field(default_factory=list)
-    distributions: list[dict[str, object]] = field(default_factory=list)
-    settings: list[tuple[str, Leaf]] = field(default_factory=list)
-    gaps: list[Gap] = field(default_factory=list)
+    columns: list[Columns] = msgspec.field(default_factory=list)
+    scalars: list[tuple[int, int, int, float, float]] = msgspec.field(default_factory=list)
+    distributions: list[dict[str, object]] = msgspec.field(default_factory=list)
+    settings: list[tuple[str, Leaf]] = msgspec.field(default_factory=list)
+    gaps: list[Gap] = msgspec.field(default_factory=list)
 
 
 class _Decoder:

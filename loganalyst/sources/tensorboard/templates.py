@@ -7,6 +7,7 @@ the byte and its distance from the end.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,6 @@ WALL_TIME, STEP = 0x09, 0x10  # the first byte of an event, and of the field beh
 REST = 9  # offset of the bytes behind the wall time
 WIDTHS = (32, 64, 256, 1024, 4096)  # bytes: bodies are compared in groups of similar length
 WIDEST = WIDTHS[-1]
-FACTORS = np.random.default_rng(0).integers(0, 2**64, WIDEST // 8, np.uint64) | np.uint64(1)
 ALL_TRUE = 0x0101010101010101
 
 
@@ -164,7 +164,8 @@ class _Group:
         return self.arrays
 
     def _hashes(self, words: Words, layout: Ints) -> Words:
-        hashes: Words = words @ FACTORS[: self.width // 8] + layout.astype(np.uint64) * FACTORS[-1]
+        factors = _factors()
+        hashes: Words = words @ factors[: self.width // 8] + layout.astype(np.uint64) * factors[-1]
         return hashes
 
     def match(self, raw: NDArray[np.uint8], bodies: Ints, lengths: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -215,6 +216,12 @@ class _Group:
             states.add(at(raw, place, "<u4")[:, None].view(np.uint8), place - starts, code >= 0)
         fits: Mask = states.masked(arrays.checksums[template]) == at(raw, ends, "<u4")
         return fits
+
+
+@cache
+def _factors() -> Words:
+    """Odd numbers that make a hash of words. Every start imports this module, and numpy's generators take 12 ms."""
+    return np.random.default_rng(0).integers(0, 2**64, WIDEST // 8, np.uint64) | np.uint64(1)
 
 
 def _all(true: Mask) -> Mask:

@@ -5,9 +5,9 @@ The properties of a kind (a time at a fixed column, a rank's prefix, a table's r
 They decide only where to look: what is found there is checked line by line.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -34,8 +34,7 @@ Mask = NDArray[np.bool_]
 _NO_SAMPLES = np.empty((0, 3), np.int64)
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """What is known of each row of a batch: its kind (int64, from 0; negative: rare), hash (uint64) and time
     (datetime64[us]). Flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header.
     """

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,8 +87,7 @@ class Counted(Table):
     epoch: Floats
 
 
-@dataclass(frozen=True)
-class Grouping:
+class Grouping(msgspec.Struct, frozen=True):
     """Rows by group. `order` has the rows of the first group, then those of the second, each in order; `starts` has the
     place in `order` where each group begins; `keys` identifies the groups.
     """

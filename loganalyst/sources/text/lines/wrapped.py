@@ -8,10 +8,10 @@ Google's `textPayload`, CloudWatch's `message`, journald's `MESSAGE`). The print
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -38,8 +38,7 @@ _MICROSECONDS = ((1e17, 1e-3), (1e14, 1.0), (1e11, 1e3), (0.0, 1e6))
 _NUMBERED = ("line", "first_line", "last_line")
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(msgspec.Struct, frozen=True):
     """The keys under which a log's objects hold the printed text and its time; `ends`: the text includes line ends."""
 
     text: str

@@ -6,10 +6,10 @@ in digits, the form's regex parses one of them. Its match gives the columns of t
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,8 +31,7 @@ Floats = NDArray[np.float64]
 _Floats = NDArray[np.floating[Any]]  # or of long doubles
 
 
-@dataclass(frozen=True)
-class _Field:
+class _Field(msgspec.Struct, frozen=True):
     """A number from column `start` to `end`: the columns of its digits, how many of them are behind the point, the
     columns of its exponent and that one's sign. `constant`: it is nan or inf.
     """
@@ -92,8 +91,7 @@ class _Field:
         return text.view(f"S{self.end - self.start}").ravel().astype(np.float64)
 
 
-@dataclass(frozen=True)
-class _Layout:
+class _Layout(msgspec.Struct, frozen=True):
     """A line by column: the least byte of similar lines, how far above it a byte may be, and the numbers.
 
     Where any digit may be, these are "0" and 9; where a bar is drawn, any byte outside ASCII.

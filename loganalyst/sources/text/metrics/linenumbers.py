@@ -1,8 +1,9 @@
 """The numbers of a batch of log lines: records (one a line or block) and the points that belong to them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -18,8 +19,7 @@ _NO_RECORDS = Records(*(_EMPTY["i8"],) * 3, *(_EMPTY["?"],) * 4, *(_EMPTY["f8"],
 _NO_POINTS = Points(_EMPTY["i8"], _EMPTY["u4"], _EMPTY["f8"], _EMPTY["i8"], _EMPTY["M8[us]"])
 
 
-@dataclass
-class Numbers:
+class Numbers(msgspec.Struct):
     """Collects the numbers of one batch; `code` numbers the names of metrics.
 
     Rows are positions in the batch. A record's row is that of its block's last line; a point's line is the row that
@@ -27,9 +27,9 @@ class Numbers:
     """
 
     code: Callable[[str], int]
-    records: list[Records] = field(default_factory=list)
-    points: list[Points] = field(default_factory=list)
-    number_rows: list[Integers] = field(default_factory=list)
+    records: list[Records] = msgspec.field(default_factory=list)
+    points: list[Points] = msgspec.field(default_factory=list)
+    number_rows: list[Integers] = msgspec.field(default_factory=list)
 
     def add(self, shape: Shape, rows: Integers, slots: list[Floats]) -> None:
         """Add lines of one shape: their rows, and their numbers by slot."""

@@ -5,7 +5,8 @@ A log of a million lines has few shapes. Each is interpreted once here; its numb
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from loganalyst.sources.text.lines.numberwords import (
     BAR,
@@ -29,8 +30,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _LETTERS = re.compile(r"[^\W\d_]+")  # `train` and `loss` in `train_loss 0.5`
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(msgspec.Struct, frozen=True):
     """The meaning of the number at position `index` of a shape; `name` of a metric as printed."""
 
     index: int
@@ -38,8 +38,7 @@ class Slot:
     name: str = ""
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """All numbers of a shape that have a meaning.
 
     `bar`: a progress bar is refreshed, so the last line of a step counts; `keras`: averages over the epoch so far;

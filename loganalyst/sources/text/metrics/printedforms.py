@@ -5,9 +5,9 @@ parsed as fast as any others.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 import polars as pl
 
 from loganalyst.errors import RuleError
@@ -20,8 +20,7 @@ from loganalyst.trainerfiles import Print, TrainerFiles, trainer_files
 NUMBER = "#"  # a number in `regex` and `as`
 
 
-@dataclass(frozen=True)
-class PrintedForm:
+class PrintedForm(msgspec.Struct, frozen=True):
     """A form in a trainer's own words: a text of it, the regex of what is replaced, and by what; and its place."""
 
     text: str

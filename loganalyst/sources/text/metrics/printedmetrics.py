@@ -7,9 +7,9 @@ recognised once and then skipped; the numbers of the others are gathered column-
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -62,8 +62,7 @@ def parse(lines: pl.DataFrame) -> pl.DataFrame:
 _NO_LINES = pl.DataFrame(schema={"text": pl.String, "form": pl.String, "row": pl.Int64})
 
 
-@dataclass
-class _Taken:
+class _Taken(msgspec.Struct):
     """Lines of one form: their rows, and the numbers (float64) by slot."""
 
     form: Form
@@ -71,8 +70,7 @@ class _Taken:
     slots: list[NDArray[np.float64]]
 
 
-@dataclass
-class Reader:
+class Reader(msgspec.Struct):
     """Reads the numbers of batch after batch; `kinds` are those of the rows' `Look`, `code` numbers names of metrics.
 
     `often` are the forms known to be printed often. `rank` is the one of several ranks whose metrics are read
@@ -81,10 +79,10 @@ class Reader:
 
     kinds: Kinds
     code: Callable[[str], int]
-    often: set[str] = field(default_factory=set)
+    often: set[str] = msgspec.field(default_factory=set)
     rank: int | None = None
-    forms: dict[str, Form] = field(default_factory=dict)
-    of_kind: list[list[Form]] = field(default_factory=list)
+    forms: dict[str, Form] = msgspec.field(default_factory=dict)
+    of_kind: list[list[Form]] = msgspec.field(default_factory=list)
 
     def read(self, chunk: Chunk, look: Look, session: NDArray[np.int64], quotes: Rows | None = None) -> Numbers:
         """The numbers of a batch that have a meaning; `session` is each row's. Tracebacks and examples begin only in

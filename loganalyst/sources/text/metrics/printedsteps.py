@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -44,20 +45,19 @@ _NEW_SERIES = (np.nan, 0, 0)  # state of a new series: its last counter, its pas
 _MAX_STEP = 2.0**63  # a Float64 from here on is no Int64
 
 
-@dataclass
-class Carry:
+class Carry(msgspec.Struct):
     """The state that passes from one block to the next.
 
     For each series of the last session its counter, passes and length; the last session and its last step; the number
     of points of each metric; the total of the last step; the refreshes that may be overwritten.
     """
 
-    series: dict[Key, tuple[float, int, int]] = field(default_factory=dict)
+    series: dict[Key, tuple[float, int, int]] = msgspec.field(default_factory=dict)
     session: int = -1
     step: float = np.nan
-    counts: dict[tuple[int, int], int] = field(default_factory=dict)
+    counts: dict[tuple[int, int], int] = msgspec.field(default_factory=dict)
     pass_: tuple[int, float, float] = (-1, np.nan, np.nan)
-    waiting: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_WAITING))
+    waiting: pl.DataFrame = msgspec.field(default_factory=lambda: pl.DataFrame(schema=_WAITING))
 
 
 @dataclass

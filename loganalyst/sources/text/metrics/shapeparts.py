@@ -1,9 +1,10 @@
 """The numbers of a shape with their names and roles, before it is known which of them are metrics."""
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
+
+import msgspec
 
 from loganalyst.sources.text.lines.numberwords import (
     BAR,
@@ -78,8 +79,7 @@ _OPENS_DICT = re.compile(r"\{\s?['\"]\w")  # `{'loss': 0.5`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")  # `INFO `, `W `
 
 
-@dataclass
-class Number:
+class Number(msgspec.Struct):
     """One number of a shape, while its meaning is being found."""
 
     index: int
@@ -96,8 +96,7 @@ class Number:
         self.key = self.plain = ""
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(msgspec.Struct, frozen=True):
     """A parsed shape: its numbers with names and roles, and its word for the data if it belongs to an evaluation."""
 
     shape: str

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from loganalyst.sources.files.readmark import StartAgainError
@@ -49,8 +50,7 @@ class Span:
     first: float | None = None
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(msgspec.Struct, frozen=True):
     """How the sessions and series count.
 
     `sessions`: length of a pass, first epoch, whether any record has a step, whether the series count by epochs.
@@ -60,7 +60,7 @@ class Choices:
 
     sessions: Mapping[int, tuple[float | None, float | None, bool, bool]]
     series: Mapping[Key, tuple[bool, bool]]
-    paces: Mapping[int, float] = field(default_factory=dict)
+    paces: Mapping[int, float] = msgspec.field(default_factory=dict)
 
     def state(self) -> Any:
         """As plain JSON."""
@@ -73,13 +73,12 @@ class Choices:
         return cls({k: tuple(v) for k, v in state[0]}, {tuple(k): tuple(v) for k, v in state[1]}, dict(state[2]))
 
 
-@dataclass
-class Groups:
+class Groups(msgspec.Struct):
     """The sums for each series and session so far."""
 
-    series: dict[Key, Group] = field(default_factory=dict)
-    spans: dict[int, Span] = field(default_factory=dict)
-    drawn: dict[int, Pace] = field(default_factory=dict)
+    series: dict[Key, Group] = msgspec.field(default_factory=dict)
+    spans: dict[int, Span] = msgspec.field(default_factory=dict)
+    drawn: dict[int, Pace] = msgspec.field(default_factory=dict)
 
     def copy(self) -> "Groups":
         """A copy that grows independently."""

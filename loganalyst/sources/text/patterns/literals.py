@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.sources.text.patterns import literaldatabase
+
 # Megatron prints these texts on every line; the literals in them say nothing, and are ignored there
 _IGNORED_IN = {
     "nan": "number of nan iterations",
@@ -106,10 +108,8 @@ def _scanner(literals: tuple[str, ...], once: int, alone: frozenset[str]) -> tup
     heads = [*map(_head, literals[:many]), *literals[many:]]
     rests = [_NO_LETTER_FOLLOWS if head in alone else "" for head in heads]
     flags = [hyperscan.HS_FLAG_MULTILINE] * many + [hyperscan.HS_FLAG_SINGLEMATCH] * once
-    database = hyperscan.Database()
     regexes = [_escaped(head) + rest.encode() for head, rest in zip(heads, rests, strict=True)]
-    database.compile(expressions=regexes, ids=list(range(len(regexes))), flags=flags)
-    return database, [_clue(*both) for both in zip(literals, heads, strict=True)]
+    return literaldatabase.database(regexes, flags), [_clue(*both) for both in zip(literals, heads, strict=True)]
 
 
 def _head(literal: str) -> str:

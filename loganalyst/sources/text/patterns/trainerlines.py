@@ -5,7 +5,8 @@ Such a line is of a pattern of `rules/text`, in the trainer's own words: the fea
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from loganalyst.patterntraits import having
 from loganalyst.rulefiles import Place
@@ -15,8 +16,7 @@ _TRAITS: Mapping[Why, str] = {"early": "early_stop", "plan": "planned_stop", "si
 _SPECIAL = re.compile(r"[.*+?()\[\]{}|^$\\]")  # characters that a regex understands
 
 
-@dataclass(frozen=True)
-class TrainerLine:
+class TrainerLine(msgspec.Struct, frozen=True):
     """A kind of line of a trainer: the id of the pattern whose meaning it has, a text and a regex, an example, and its
     place in the file.
     """

@@ -1,8 +1,8 @@
 """The lines of a log that show which trainer prints it: of each text of `witnesses.lines` the first."""
 
 import json
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -15,12 +15,11 @@ PATTERN = "trainer-line"
 MAX_TEXT_CHARS = 200  # characters of a line that are kept
 
 
-@dataclass
-class TrainersSeen:
+class TrainersSeen(msgspec.Struct):
     """By text: the number of the first line that has it, and that line. It passes to a reading that goes on."""
 
     file: str
-    first: dict[str, tuple[int, str]] = field(default_factory=dict)
+    first: dict[str, tuple[int, str]] = msgspec.field(default_factory=dict)
 
     def add(self, chunk: Chunk, rows: Integers, numbers: Integers, texts: tuple[str, ...]) -> None:
         """Note the texts found in the rows of a batch: number -1 is the first of `texts`, -2 the second."""

@@ -5,9 +5,9 @@ The message of an unknown program still names its subject: memory, a connection,
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 import numpy as np
 import polars as pl
 from msgspec import field
@@ -29,8 +29,7 @@ _CLASSES = re.compile(r"\[\^?(?:\\.|[^\]\\])*\]|\\.")  # of a regex, and what is
 _ASCII = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t-\r "}
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(msgspec.Struct, frozen=True):
     """Messages with one subject: in plain words `regex` and `also` match, `exclude` does not. `ending`: its words are
     so common that it applies only to a log's last words, not to exceptions printed earlier.
     """
