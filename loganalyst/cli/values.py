@@ -22,7 +22,7 @@ def plainly(parameter: Any) -> Any:
 def _processed(parameter: Any, by_typer: Any, ctx: Any, value: Any) -> Any:
     try:
         plain = _plain(parameter, value)
-    except (LookupError, ValueError):
+    except (LookupError, ValueError, AttributeError, TypeError):  # the latter two: another typer has other names
         return by_typer(ctx, value)
     return parameter.callback(ctx, parameter, plain) if parameter.callback else plain
 
