@@ -26,6 +26,8 @@ TRACE = (
         ("auto batch size: trying 128", True),
         ("RuntimeError: cannot map the file, trying to read it without mmap", True),
         ("try #2", True),
+        ("Matplotlib created a temporary cache directory at /tmp/m-1 because /root/.config is not writable", True),
+        ("the job created a temporary file that it cannot read", False),
         ("attempt 3 failed: connection reset by peer, giving up", False),
         ("HTTPSConnectionPool: Max retries exceeded with url: /a", False),
         ("bash: fork: retry: Resource temporarily unavailable", False),
