@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -102,6 +103,11 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.kill()
             return self._process.wait()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process runs."""
+        return self._process.poll() is None
 
     def kill(self) -> None:
         """End it at once; a caller that waits for its answer gets a DiedError."""
@@ -267,6 +273,28 @@ def each(
         crew.stop()
 
 
+@contextmanager
+def kept() -> Iterator[None]:
+    """Workers that are idle at the end of one `each` in here serve the next one, and end with the context: a process
+    takes as long to start as a short run to read.
+    """
+    idle: list[_Member] = []
+    before = _kept.set(idle)
+    try:
+        yield
+    finally:
+        _kept.reset(before)
+        _end([member.worker for member in idle])
+
+
+def _end(workers: Sequence[Worker]) -> None:
+    """End all at once, and wait for them."""
+    for worker in workers:
+        worker.kill()
+    for worker in workers:
+        worker.end()
+
+
 class _Member:
     """A worker of a crew, and since when it has been at its item."""
 
@@ -296,6 +324,19 @@ class _Member:
         return None
 
 
+_kept: ContextVar[list[_Member] | None] = ContextVar("kept", default=None)
+
+
+def _joining() -> _Member:
+    """A kept worker, or a new one."""
+    members = _kept.get() or []
+    while members:
+        if (member := members.pop()).worker.is_alive:
+            return member
+        member.worker.end()
+    return _Member()
+
+
 class Crew(Generic[Item, Result]):
     """Up to `size` workers, each at an item or waiting for one. A thread waits for the answer of each."""
 
@@ -309,7 +350,7 @@ class Crew(Generic[Item, Result]):
 
     def start(self, item: Item) -> None:
         """Give an item to a worker that waits, or to a new one."""
-        member = self.idle.pop() if self.idle else _Member()
+        member = self.idle.pop() if self.idle else _joining()
         member.since = inf
         self.busy[self._threads.submit(member.answer, self.function, item)] = (member, item)
 
@@ -342,13 +383,17 @@ class Crew(Generic[Item, Result]):
         return result
 
     def stop(self) -> None:
-        """End all workers; the items in hand are lost."""
-        members = [*self.idle, *(member for member, _ in self.busy.values())]
-        for member in members:
-            member.worker.kill()
+        """End all workers, or keep the idle ones (`kept`); the items in hand are lost."""
+        if (members := _kept.get()) is not None:
+            for member in self.idle:
+                member.started = False  # the next function may be of another module
+            members += self.idle
+            self.idle = []
+        workers = [member.worker for member in [*self.idle, *(member for member, _ in self.busy.values())]]
+        for worker in workers:
+            worker.kill()
         self._threads.shutdown()
-        for member in members:
-            member.worker.end()
+        _end(workers)
 
 
 def _resident(process: int) -> int:

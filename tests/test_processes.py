@@ -5,13 +5,14 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from loganalyst import processes
 from loganalyst.limits import Limits, spare
-from loganalyst.processes import DiedError, NotStartedError, Ready, Worker, each, in_stripes, stream
+from loganalyst.processes import DiedError, NotStartedError, Ready, Worker, each, in_stripes, kept, stream
 
 
 class TestStream:
@@ -84,6 +85,10 @@ def _double(item: int) -> int:
     return 2 * item
 
 
+def _process(_item: int) -> int:
+    return os.getpid()
+
+
 def _greedy(item: str) -> str:
     if item == "slow":
         time.sleep(600)
@@ -130,6 +135,21 @@ class TestEach:
         found = list(each(_greedy, ["a", "slow", "b"], 1, _why, Limits(seconds=0.5)))
 
         assert found == ["a", "slow took longer than 0.5 s, and was given up", "b"]
+
+    def test_kept_workers_serve_the_next_call(self) -> None:
+        """A worker that ended in between is replaced; all end with the context, and without it none is kept."""
+        pid = partial(each, _process, [0], 1, lambda *_: 0, Limits())
+        with kept():
+            (first,), (again,) = pid(), pid()
+            os.kill(first, signal.SIGKILL)
+            os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+            (other,) = pid()
+        (later,) = pid()
+
+        assert first == again
+        assert len({os.getpid(), first, other, later}) == 4
+        with pytest.raises(ProcessLookupError):
+            os.kill(other, 0)
 
     def test_one_process_without_limits_is_this_one(self) -> None:
         assert list(each(os.getpgid, [0, Ready(-1)], 1, lambda *_: 0)) == [os.getpgid(0), -1]

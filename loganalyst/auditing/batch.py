@@ -19,7 +19,7 @@ from loganalyst.auditing.runlist import listing
 from loganalyst.errors import StoreError
 from loganalyst.limits import MAX_RUN_SECONDS, Limits, processors, share
 from loganalyst.model.shortrepr import Short
-from loganalyst.processes import Workers
+from loganalyst.processes import Workers, kept
 from loganalyst.store import Below, Outcome, Store, dumped_jobs
 from loganalyst.store.ledger import DamagedError
 
@@ -112,7 +112,8 @@ def audit(
     below.refuse([store, reports, *writes])
     processes = processors() if slurm else jobs or processors()
     limits = Limits(seconds, share(_memory(), processes))
-    with _store_folder(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
+    cluster_workers = _workers(scheduler, jobs if slurm else None, store, slurm=slurm)
+    with kept(), _store_folder(store) as folder, cluster_workers as workers:
         opened, counts, copies = Store(folder), Counter[str](), list[tuple[str, str]]()
         failures: dict[str, Outcome | None] = {}  # None: read; keeping those outcomes would slow a scan of many runs
         for outcome in opened.readings(
