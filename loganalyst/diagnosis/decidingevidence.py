@@ -31,15 +31,16 @@ def between(judged: Judged, every: Mapping[str, Judged], answers: Answers, catal
 
 
 def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
-    """What distinguishes the leading causes of the observed symptoms if none of them is possible."""
+    """What distinguishes the leading causes of the observed symptoms if none of them is possible; where nothing does,
+    what must be logged to look for others.
+    """
     rivals = [j for j in every.values() if _open(j, answers) and j.seen]
     applying = [j for j in rivals if answers.applies[j.rule.id]] or rivals
     leading = _leading([j for j in applying if not _against(j)] or applying, MAX_RIVALS + 1)
     logged = _logged(leading, answers, catalogue)
     useful = tuple(decider for decider in logged if len(decider.separates) > 1)  # what moves one cause decides little
-    return useful + _experiment_of([j for j in leading if j.supported], answers) or (
-        logged + _experiment_of(leading, answers)
-    )
+    found = useful + _experiment_of([j for j in leading if j.supported], answers)
+    return found or logged + _experiment_of(leading, answers) or healthy(answers, catalogue)
 
 
 def _experiment_of(leading: Sequence[Judged], answers: Answers) -> tuple[Decider, ...]:

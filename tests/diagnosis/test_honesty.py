@@ -18,6 +18,12 @@ WITHOUT_EXPERIMENT: dict[str, FeatureValue] = {
     "collective_operation": "all_reduce", "collective_group": "default_pg", "collective_mismatch_count": 0,
     "kl_metric": "kl", "kl_max": 100000.0, "kl_max_ratio": 5000.0, "train_loss_divergence_count": 1,
 }  # fmt: skip
+# whose symptom has no rule that applies
+WITHOUT_A_RULE: dict[str, FeatureValue] = {
+    "run_kind": "training", "train_loss_metric": "loss", "train_loss_jump_points": 1, "train_loss_jump_ratio": 3.0,
+    "train_loss_jump_step": 185, "train_loss_jump_undone_share": 0.4, "val_loss_metric": "val_loss",
+    "val_loss_rise_ratio": 1.0, "train_loss_level_up_count": 1, "train_loss_rise_ratio": 1.6, "train_loss_rise_z": 6.0,
+}  # fmt: skip
 KINDS = ("training", "evaluation", "reinforcement", "adversarial", "job", None)
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -65,6 +71,7 @@ def test_above_ninety_percent_there_is_direct_evidence(row: dict[str, FeatureVal
 
 @given(rows())
 @example(WITHOUT_EXPERIMENT)
+@example(WITHOUT_A_RULE)
 @EXAMPLES
 def test_below_seventy_percent_a_decider_is_named(row: dict[str, FeatureValue]) -> None:
     """In the answer, in the cause, and in all three reports."""

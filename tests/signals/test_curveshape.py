@@ -1,5 +1,6 @@
 import warnings
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -132,5 +133,5 @@ def test_any_floats_are_described(values):
         warnings.simplefilter("error")
         s = shape(values)
 
-    for name, value in vars(s).items():
+    for name, value in msgspec.structs.asdict(s).items():
         assert value is None or np.isfinite(value), name
