@@ -16,6 +16,8 @@ HELD_OUT = {  # by the role of a metric that does not say its data: the role of 
     "train_accuracy": "val_accuracy",
     "train_perplexity": "val_perplexity",
 }
+OF_TRAINING = ("train_loss", "train_accuracy", "train_perplexity")
+MAX_RATIO = 3.0  # between the held-out and the training values of one measure, mostly
 SCORES = (
     "val_score",
     "val_error_rate",
@@ -34,7 +36,8 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     of_training = [c for c in held_out if names_split(c.metric) and claims[c.metric].role.name != "loss_component"]
     longest = max((c.values.size for c in found if claims[c.metric].role.judged), default=0)
     once = [c for c in asked if c.values.size == 1 and longest >= MIN_POINTS_OF_OTHERS]
-    by_training = dict(_by_training(asked, of_training, claims)) | dict(_by_neighbour(found, of_training, claims))
+    by_neighbour = dict(_by_neighbour(found, [*of_training, *asked], claims))
+    by_training = dict(_by_training(asked, of_training, claims)) | by_neighbour
     by_steps = dict(_by_evaluations(asked, found, claims)) | by_training
     return dict(_by_held_out(claims)) | dict(_final(once, claims)) | by_steps | dict(_by_file(asked, claims))
 
@@ -48,14 +51,26 @@ def _by_held_out(claims: Claims) -> Iterator[tuple[str, Claim]]:
             yield metric, claim("other", f"{found.why}, but held out under another name", 1.0)
 
 
-def _by_neighbour(found: Sequence[Curve], of_training: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
-    """Metrics named only after held-out data, as in `accuracy Train=96 Val=83`: the measure is the neighbour's."""
+def _by_neighbour(found: Sequence[Curve], measured: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Metrics named only after held-out data, as in `accuracy Train=96 Val=83`: the measure is the neighbour's, of
+    several that of the neighbour with like values.
+    """
+    neighbours = [c for c in measured if claims[c.metric].role.name in OF_TRAINING]
     for curve in found:
         if claims[curve.metric].role.name == "other" and names_held_out(curve.metric) and not measure(curve.metric):
-            twins = [c for c in of_training if np.array_equal(c.steps, curve.steps)]
+            twins = [c for c in neighbours if np.array_equal(c.steps, curve.steps)]
+            if len(twins) > 1 or not all(names_split(twin.metric) for twin in twins):
+                twins = [c for c in twins if _is_like(curve, c)]
             if len(twins) == 1:
                 role = HELD_OUT[claims[twins[0].metric].role.name]
                 yield curve.metric, claim(role, f"logged with {twins[0].metric}", role_file().certainty.doubted)
+
+
+def _is_like(curve: Curve, other: Curve) -> bool:
+    """Whether most values are within MAX_RATIO of the other curve's at the same steps."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = float(np.nanmedian(curve.values / other.values))
+    return 1 / MAX_RATIO <= ratio <= MAX_RATIO
 
 
 def _final(once: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

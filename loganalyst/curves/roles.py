@@ -63,7 +63,7 @@ MEASURE_WORDS = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
 MAX_NAME = 500  # only the last characters of a name count, because patterns with `.*` take quadratic time
 _TOP_K = re.compile(r"top_?[15](?:_|$)")  # "top1", "top_5_accuracy"
 _SPLIT_OR_STEP = re.compile(r"(^|_)(train|step|epoch)(?=_|$)")  # "train_triplet_loss_step"
-_TRAINING_WORDS = {"train", "training", "tr"}
+_TRAINING_WORDS = {"train", "training", "tr", "learn"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")  # "critic's loss"

@@ -16,7 +16,7 @@ from loganalyst.sources.text.lines import stamps
 from loganalyst.sources.text.lines.loglines import Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import printedforms, printedtables
+from loganalyst.sources.text.metrics import headings, printedforms, printedtables
 from loganalyst.sources.text.sizes import SIZES
 
 MAX_KINDS = 20_000  # kinds that are remembered; then all are forgotten and learned again
@@ -25,8 +25,15 @@ MIN_ROWS_OF_KIND = 3
 # Bytes that do not distinguish kinds; non-ASCII bytes are among them because bars are drawn with them
 _IGNORED_BYTES = b"0123456789.+-# =>eEnaifNAIF\t" + bytes(range(128, 256))
 _NONE, _ANYWHERE = -1, -2  # columns of a time: the kind has none; it is searched for in each line
-FLAGS = ("prefixed", "numeric", "busy", "table", "header")
-_FLAG_REGEXES = {"numeric": NUMERIC, "busy": BUSY, "table": printedtables.BLOCK, "header": printedtables.HEADER}
+_FLAG_REGEXES = {
+    "numeric": NUMERIC,
+    "busy": BUSY,
+    "table": printedtables.BLOCK,
+    "header": printedtables.HEADER,
+    "heading": headings.HEADING,
+    "closes": headings.CLOSES,
+}
+FLAGS = ("prefixed", *_FLAG_REGEXES)
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -36,7 +43,8 @@ _NO_SAMPLES = np.empty((0, 3), np.int64)
 
 class Look(msgspec.Struct, frozen=True):
     """What is known of each row of a batch: its kind (int64, from 0; negative: rare), hash (uint64) and time
-    (datetime64[us]). Flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header.
+    (datetime64[us]). Flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header, a heading of
+    held-out results and the end of these.
     """
 
     kind: NDArray[np.int64]

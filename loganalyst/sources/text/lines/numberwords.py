@@ -13,7 +13,7 @@ KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch
 
 # `epoch`, `train epoch`, `epoch idx`, `ep.`, `轮`, `época`
 EPOCH = re.compile(
-    r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|epoche|[eé]poca|époque)(?: (?:num|no|number|id|idx|index))?\.?$"
+    r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|에폭|эпоха|epoka|epok|epoche|[eé]poca|époque)(?: (?:num|no|number|id|idx|index))?\.?$"
 )
 # `step`, `global step`, `train/step`, `iter num`, `num updates`, `steps`
 STEP = re.compile(
@@ -45,7 +45,8 @@ NOT_POSITION = re.compile(
 WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
 # Words of results, for lower case: `train loss`, `val accuracy`, `损失`, `acc1`, `map50`, `rouge1`
 RESULT = (
-    r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|\b(?:perda|perte)\b|"
+    r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|"
+    r"\b(?:perda|perte|perdita|kayıp|strata)\b|потер|точност|accuratezza|akurasi|do[gğ]ruluk|dok[lł]adno|précision|"
     r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|"
     r"\b(?:acc[0-9]?|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
@@ -67,10 +68,10 @@ NEVER = re.compile(
     r"code|signal|eta|wall|date|run|trial|fold|\w|[xyz] [a-z]|(?:ms|s)/(?:it|step))$|https?|\\|\.py\b|\.\w{2,4}$"
 )
 # `train loss`, `val acc`; the group is a word for held-out data
-SPLIT = re.compile(r"\b(?:train|training|(test|testing|val|valid|validation|eval|evaluation|dev))\b")
+SPLIT = re.compile(r"\b(?:train|training|trn|(test|testing|val|vld|valid|validation|eval|evaluation|dev))\b")
 # A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`
 EVALUATION = re.compile(
-    rf"(?:^|[\[|({CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
+    rf"(?:^|(?<!\w)[\[|(]|[{CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
     rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
     re.IGNORECASE,
 )

@@ -35,14 +35,52 @@ _BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|an
 # `nan iterations`, `inf detected`
 _AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
 _BLANKS = tuple(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \n")  # U+3000 is the last one
+_VALUE = r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
+_PAIRED = "(?i:mean|median|avg|average|min|max|train|training|val|valid|validation|test)"  # words before `/`
 _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
 # Pattern, replacement, and texts (lower case) of which each match contains one. Few logs contain most of them, and
 # building a pattern's engine takes longer than running it on a short log.
 _CLEANING = (
     (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),  # our marks must not occur
     (r"(IoU=[\d.]+):", "$1-", ("iou=",)),  # COCO's `IoU=0.50:0.95` becomes `IoU=0.50-0.95`
-    # `tensor(0.5, device='cuda:0')`, `Array(0.5, dtype=float32)`
-    (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)+\)", "$1", ("tensor(", "array(")),
+    # a line `tensor(0.5, grad_fn=<MeanBackward0>)`: of the values with a gradient a program prints the loss
+    (rf"^tensor\(({_VALUE}), (?:device='[\w:]+', )?grad_fn=<\w+>\)$", "loss: $1", ("grad_fn=",)),
+    # `tensor(0.5, device='cuda:0')`, `Array(0.5, dtype=float32)`, `tensor(0.5)`
+    (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)*\)", "$1", ("tensor(", "array(")),
+    # printed tuples and OrderedDicts: `('Epoch: ', 3)`, `('loss', 0.5, 'acc', 0.9)`, `([('loss', 0.5)])`
+    (rf"'([A-Za-z][^',:=]{{0,39}}?)\s?[:=]?\s?', ?(\[?{_VALUE})", "'$1': $2", ("', ",)),
+    # `mean/median reward 26.4/27`, `train/val loss: 0.5 / 0.6`: two results and their values
+    (
+        rf"\b({_PAIRED})/({_PAIRED}) (\w{{1,30}})(:?) ({_VALUE}) ?/ ?({_VALUE})\b",
+        "$1 $3: $5, $2 $3: $6",
+        ("mean/", "avg/", "average/", "min/", "max/", "train/", "training/", "val/"),
+    ),
+    # `loss (train/val): 0.5/0.6`
+    (
+        rf"\b(\w{{1,30}}) \(({_PAIRED})/({_PAIRED})\) ?[:=] ?({_VALUE}) ?/ ?({_VALUE})\b",
+        "$2 $1: $4, $3 $1: $5",
+        ("(train/", "(training/", "(mean/", "(min/", "(val/"),
+    ),
+    # a counter and its number in one word: `ep01`, `Epoch-3:`, `e3 loss`
+    (
+        r"(^|[\s\[(|,])(?i:(epoch|ep|iteration|iter|step|it))[-_#]?([0-9]{1,9})(\s|[:|,\])]|$)",
+        "$1$2 $3$4",
+        ("ep", "it"),
+    ),
+    (r"(^|\s)e([0-9]{1,5})(\s[a-z]|:)", "${1}epoch $2$3", ("e",)),
+    # thousands: `10k | return 3`, `step 10k`, `frames: 2M`
+    (r"^\s*([0-9]+)[kK]( ?[|:,] ?[A-Za-z])", "${1}000$2", ("k",)),
+    (r"\b(?i:(steps?|frames|timesteps|iters?|iteration|samples))([:= ]{1,3})([0-9]+)[kK]\b", "$1$2${3}000", ("k",)),
+    (r"^\s*([0-9]+)M( ?[|:,] ?[A-Za-z])", "${1}000000$2", ("m",)),
+    (r"\b(?i:(steps?|frames|timesteps|iters?|iteration|samples))([:= ]{1,3})([0-9]+)M\b", "$1$2${3}000000", ("m",)),
+    # two measures of the same data: `train 0.58 / 0.59`
+    (
+        rf"\b(?i:(train|training|trn|val|vld|valid|validation|test))(:? )([0-9]*\.[0-9]+) ?/ ?([0-9]*\.[0-9]+)\b",
+        "$1$2$3 $1/2$2$4",
+        ("/",),
+    ),
+    (r"第\s?([0-9]+)\s?(轮|步|个? ?epoch)\s?", "第 $1 $2 ", ("第",)),  # `第3轮损失`
+    (r"([0-9])(?:\.{2,}|…)(\s|$)", "$1,$2", ("..", "…")),  # `Loss: 0.514.. Test Loss: 0.6...`
     (  # COCO's `Average Precision  (AP) @[ IoU=0.50 | area=   all | maxDets=100 ]` becomes `AP@0.50_all_100`
         r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
         "$1@${2}_${3}_$4",
@@ -79,6 +117,11 @@ NOISE = (
     r"|\b(?:Namespace|Config)\("
     r"|^(?:Requirement already|Collecting|Downloading|Using cached|Installing|wandb:|\+ |srun:|slurmstepd:)"
     r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
+)
+# printed results behind a mark of Python's prompt or comments: `>>> epoch 3 loss=0.5`, `# Epoch 3: loss 0.5`
+PRINTED = (
+    r"^\s*(?:>>>+|#+) ?\[?(?i:(?:training |train )?(?:epoch|step|iter|iteration|episode|round))"
+    r"(?: ?[:#\[|]| [0-9]|\[[0-9]|[0-9])"
 )
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"  # `-1.5e-5`; no nan
 _DIGITS_OR_NAN = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"  # `-1.5e-5`, `nan`
@@ -167,6 +210,11 @@ def cleaned(text: pl.Series) -> pl.DataFrame:
     return rows.with_columns_seq(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT))
 
 
+def is_noise(text: pl.Expr) -> pl.Expr:
+    """Whether the numbers of a line, as printed, are no results."""
+    return text.str.contains(NOISE) & ~text.str.contains(PRINTED)
+
+
 def values(text: pl.Expr) -> pl.Expr:
     """The numbers (List of String, with the character before) of cleaned lines, one a slot of their form."""
     return text.str.extract_all(_NUMBER)
@@ -183,7 +231,8 @@ def learn(raw: pl.Series) -> list[Form]:
     if not len(raw):
         return []
     forms = cleaned(raw).select("form", worth=printedforms.is_worth(pl.col("form")))
-    found = zip(forms["form"], forms["worth"], raw.str.contains(NOISE), raw, strict=True)
+    noise = raw.to_frame("text").select(is_noise(pl.col("text"))).to_series()
+    found = zip(forms["form"], forms["worth"], noise, raw, strict=True)
     return [Form(*parts) for parts in found]
 
 

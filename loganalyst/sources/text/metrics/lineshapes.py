@@ -25,6 +25,7 @@ from loganalyst.sources.text.metrics.shapeparts import MIN_LINES, Number, Parts,
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 # `5/10 [==>...]`, and `5/10 - 1s 5ms/step` without a bar
 _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
+_OF_AGENT = ("episode", "episodes", "game")
 _CLASS = re.compile(r"(?:\w+\.){2,9}[A-Z]\w*")  # a class in a table of layers: `models.common.Concat`
 _LETTER = re.compile(r"[^\W\d_]")
 _LETTERS = re.compile(r"[^\W\d_]+")  # `train` and `loss` in `train_loss 0.5`
@@ -65,7 +66,9 @@ def meaning(parsed: Parts, count: int, *, explained: bool = False) -> Shape | No
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
     if not metrics and not header and not _is_only_step(numbers, shape):
         return None
-    positions = (Slot(n.index, n.role) for n in numbers if n.role)
+    positions = [Slot(n.index, n.role) for n in numbers if n.role]
+    if metrics:  # an agent's counter is a witness of its kind, as the column of a CSV file is
+        metrics += [Slot(n.index, "metric", n.key) for n in numbers if n.role == "step" and n.plain in _OF_AGENT]
     keras = bool(_OF_KERAS.search(shape))
     bar = keras or BAR in shape or KERAS in shape
     return Shape((*positions, *metrics), bar, keras, bool(parsed.evaluation), header)

@@ -18,7 +18,7 @@ from loganalyst.model import table
 from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk, chunk_of
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import lineforms, printedforms, printedtables
+from loganalyst.sources.text.metrics import headings, lineforms, printedforms, printedtables
 from loganalyst.sources.text.metrics.lineforms import Form
 from loganalyst.sources.text.metrics.linenumbers import Numbers
 from loganalyst.sources.text.metrics.lineshapes import Shape
@@ -96,7 +96,8 @@ class Reader(msgspec.Struct):
         rows = rows[chunk.starts[rows + 1] - chunk.starts[rows] <= MAX_LINE_BYTES]
         found = Numbers(self.code)
         if len(rows):
-            taken, loose = self._parsed_lines(rows, self._bodies(chunk, rows, look), look.kind[rows])
+            marks = headings.marks(chunk, look.flags["heading"], look.flags["closes"], rows)
+            taken, loose = self._parsed_lines(rows, self._bodies(chunk, rows, look), look.kind[rows], marks)
             counts = Counter(dict(loose.group_by("form").len().iter_rows()) if loose.height else {})
             for t in taken:
                 counts[t.form.text] += len(t.rows)
@@ -177,12 +178,16 @@ class Reader(msgspec.Struct):
         return text if self.rank == COUNTS_STEPS else described(text)["body"]
 
     def _parsed_lines(
-        self, rows: Rows, bodies: tuple[Chunk, Rows], kind: NDArray[np.int64]
+        self, rows: Rows, bodies: tuple[Chunk, Rows], kind: NDArray[np.int64], marks: pl.Series
     ) -> tuple[list[_Taken], pl.DataFrame]:
-        """The lines parsed by templates, and the others cleaned: row, text, form. Their text is in `bodies`."""
+        """The lines parsed by templates, and the others cleaned: row, text, form. Their text is in `bodies`; `marks`
+        stand before those under a heading.
+        """
+        held_out = (marks != "").to_numpy()
         taken: list[_Taken] = []
-        loose: list[NDArray[np.int64]] = []
+        loose: list[NDArray[np.int64]] = [np.flatnonzero(held_out)]
         order = np.argsort(kind, kind="stable")
+        order = order[~held_out[order]]
         bounds = np.flatnonzero(np.diff(kind[order], prepend=-1, append=-1))
         for first, last in pairwise(bounds.tolist()):
             alike = order[first:last]
@@ -193,8 +198,9 @@ class Reader(msgspec.Struct):
             return taken, _NO_LINES
         chunk, place = bodies
         text = chunk.some(place[at])
-        clean = lineforms.cleaned(text).with_columns(pl.Series("row", rows[at]), raw=text)
-        return taken, clean.filter(~pl.col("raw").str.contains(lineforms.NOISE)).drop("raw")
+        marked = marks.gather(at) + text.str.strip_chars_start() if held_out.any() else text
+        clean = lineforms.cleaned(marked).with_columns(pl.Series("row", rows[at]), raw=text)
+        return taken, clean.filter(~lineforms.is_noise(pl.col("raw"))).drop("raw")
 
     def _by_form(self, kind: int, rows: Rows, bodies: tuple[Chunk, Rows], at: Rows, taken: list[_Taken]) -> Rows:
         """Parse the lines of one kind; returns the positions of those that no template matches."""
@@ -245,7 +251,7 @@ class Reader(msgspec.Struct):
             return
         bodies, place = self._bodies(chunk, rows, look)
         lines = pl.DataFrame({"row": rows, "text": bodies.some(place), "session": session[rows]})
-        cells = printedtables.cells(lines.filter(~pl.col("text").str.contains(lineforms.NOISE)))
+        cells = printedtables.cells(lines.filter(~lineforms.is_noise(pl.col("text"))))
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))
             found.add_long(cells)
@@ -323,7 +329,7 @@ def _is_quote(rows: pl.DataFrame) -> Mask:
     rows = rows.with_columns_seq(
         names=line.str.contains(_ERROR) & ~opens,
         indented=opens | (bare != line) | (line == ""),
-        example=bare.str.starts_with(">>>"),
+        example=bare.str.starts_with(">>>") & ~bare.str.contains(lineforms.PRINTED),
         header=pl.when(opens).then(row),
     )
     begun = pl.when(opens).then(True).when("names").then(False)

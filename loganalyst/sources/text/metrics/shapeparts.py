@@ -21,6 +21,7 @@ from loganalyst.sources.text.lines.numberwords import (
     SPLIT,
     STEP,
     STRONG,
+    WEAK,
     WORDS,
 )
 
@@ -28,7 +29,7 @@ MIN_LINES = 3  # from so many lines on a shape is printed regularly
 Role = Literal["metric", "step", "batch", "total", "epoch"]
 # Behind a number: `%`, `ms`, `s/it`, `MiB`, `x`, ` tokens/s`, `it/s`
 _UNIT = re.compile(
-    r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|x|°C|W|"
+    r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|dB|x|°C|W|"
     r"m?s/(?:it|iter|step|batch|epoch))(?![\w/])"
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
     r"(?![\w/])(?!\s?[:=])"  # ` tokens/s: ` is the name of the next number
@@ -53,7 +54,7 @@ _ORIGINS = (
     (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" (?:-|>>) ")),
     (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
 )
-_SIGNS = re.compile(r"^(?:[^\w(%\[]|轮\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
+_SIGNS = re.compile(r"^(?:[^\w(%\[]|[轮步]\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
 # `Loss after epoch 3: 0.5`: the name of the number behind the position
 _CARRIED = re.compile(
     r"^(?:the )?(?P<name>.{1,40}?) (?:after|at|in|for|on|of|over) (?:the )?"
@@ -65,6 +66,18 @@ _COUNTED = r"(epoch|iteration|iter|step|episode|round|batch|update|generation)"
 _TO_VALUE = re.compile(rf"(?:\s{_COUNTED}(?:e?s)?)?\s?(?:[:=,]|=>|->|(?:is|was)\s?:?)\s?")
 # `Epoch #3`, `Epoch(3)`: the name and its mark
 _COUNT = re.compile(rf"(?<![\w/.\-]){_COUNTED}\s?[#(]\s?$", re.IGNORECASE)
+# A count of what a number is taken over: `Mean loss over last` before, ` batches: ` behind the number
+_WINDOW = re.compile(
+    r"^(?:(?P<name>.{1,40}?) )??(?:(?:over|in|for|across|after|within|than|every)(?: the)?(?: (?:last|past|previous|first))?"
+    r"|last|past|previous|first)$",
+    re.IGNORECASE,
+)
+_COUNTED_MANY = (
+    r"\s(?:[a-z]+\s){0,2}(?P<unit>(?:mini)?batches|episodes|(?:time)?steps|iterations|epochs|games|runs|updates|trials|rounds|"
+    r"samples|examples|images|evaluations)\b"
+)
+_MANY_OF = re.compile(_COUNTED_MANY, re.IGNORECASE)
+_TO_MEAN = re.compile(rf"{_COUNTED_MANY}\s?(?:[:=]|=>|->|(?:is|was)\s?:?)\s?", re.IGNORECASE)
 _MANY = re.compile(rf"\s{_COUNTED}")  # ` iterations`, behind the number in `after 100 iterations`
 _OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")  # `loss: [0.5`, without the number
 # `, `, `', '`, `), tensor(`: between the numbers of a list
@@ -73,9 +86,12 @@ _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step
 # A list of two numbers may be one result: its loss and its metric, as Keras evaluates; learning rates are as many as
 # there are groups
 _PAIR_LENGTH = 2
-_NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
+_NTH = re.compile(r"^第\s?(轮|步|个? ?epoch)")  # `第 3 轮`
 _JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
 _OPENS_DICT = re.compile(r"\{\s?['\"]\w")  # `{'loss': 0.5`
+_SECONDS = {"s", "ms", "us", "µs", "ns", "sec", "secs", "second", "seconds"}
+_RATE = re.compile(r"\s?(?:tok|tokens|samples|examples|images|imgs?)/s(?:ec)?(?:/(?:gpu|device|chip))?")
+_FEW_WORDS = re.compile(r"[a-z][\w/.]*(?: [a-z]\w*)?")  # `train loss`, `val/loss`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")  # `INFO `, `W `
 
 
@@ -140,15 +156,30 @@ def _numbers(parts: list[str]) -> list[Number]:
         after_unit = after[unit.end() :] if unit else after
         last = index == len(parts) - 2
         if _END_OF_NUMBER.match(after_unit) and (after_unit or last or unit) and (after_unit != "," or last):
-            found.append(_keyed(index, before, after_unit))
+            found.append(_measured(_keyed(index, before, after_unit), unit.group() if unit else ""))
         before = after_unit
     for n in found:
         before, after = parts[n.index], parts[n.index + 1]
-        first = n.index == 0 and not before and after.startswith((" [", ": ", " | "))
+        first = n.index == 0 and not before and (after.startswith((" [", ": ", " | ")) or _names_result(after))
         logged = before.endswith("] [") or (n.index == 0 and before == "[")  # `[12] loss: 0.5`, behind a place, too
         if first or (logged and after.startswith("] ")):
             n.plain = "["
     return found
+
+
+def _measured(number: Number, unit: str) -> Number:
+    """The number with a name that its unit completes: `iter 0.32s` is a time, `797.5 img/s` has no other name."""
+    if unit in _SECONDS and STEP.match(number.plain) and not number.plain.endswith("time"):
+        number.key, number.plain = f"{number.key} time", f"{number.plain} time"
+    if not number.key and not number.separated and _RATE.fullmatch(unit):
+        number.key, number.plain, number.bounded = unit.strip(), unit.strip(), True
+    return number
+
+
+def _names_result(text: str) -> bool:
+    """Whether the text between the first two numbers of a line is a result's name, as in `3 train loss 0.5`."""
+    name = _plain(text.strip(" :="))
+    return bool(SPLIT.fullmatch(name) or (STRONG.search(name) and _FEW_WORDS.fullmatch(name)))
 
 
 def _sections(numbers: list[Number], parts: list[str]) -> bool:
@@ -182,6 +213,8 @@ def _keyed(index: int, before: str, after: str) -> Number:
     name = _SIGNS.sub("", name)
     many = _MANY.match(after) if name.lower().endswith("after") else None  # `Cost after 100 iterations: 0.5`
     name = f"{name} {many[1]}".removeprefix("after ").removeprefix("After ") if many else name
+    if (window := _WINDOW.match(name)) and not separator and _MANY_OF.match(after):
+        return Number(index, carried=window["name"] or "")
     carries = _CARRIED.match(name)
     carried = carries["name"] if carries else ""
     name = carries["position"] if carries else name
@@ -190,7 +223,8 @@ def _keyed(index: int, before: str, after: str) -> Number:
     if len(words) > 4 or PROSE.search(name):
         name, bounded = _metric_words(words), False
     plain = _plain(name)
-    plain = "epoch" if _NTH.search(name + after) else plain
+    if nth := _NTH.search(name + after):
+        plain = "step" if nth[1] == "步" else "epoch"
     if unit and _DURATION.fullmatch(unit.group()):
         plain += unit.group()  # `Batch (t): 0.31` is no position
     name += unit.group() if unit and name else ""
@@ -225,12 +259,23 @@ def _carry(numbers: list[Number], parts: list[str]) -> None:
     """
     for n, after in pairwise(numbers):
         says = parts[after.index]
+        if n.carried and not n.key and after.index == n.index + 1 and (mean := _TO_MEAN.fullmatch(says)):
+            _mean(after, n.carried, mean["unit"])
+            continue
         counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
         name = n.key if counts else n.carried
         if name and after.index == n.index + 1 and _TO_VALUE.fullmatch(says):
             after.key, after.plain, after.separated = name, _plain(name), True
             if counts or NOT_POSITION.search(after.plain):
                 n.drop()
+
+
+def _mean(number: Number, name: str, unit: str) -> None:
+    """Name a mean over `unit`; over episodes it is a return, whatever its name (`Evaluation over 10 episodes: 52.1`)."""
+    plain = _plain(name)
+    known = bool(STRONG.search(plain) or WEAK.search(plain))
+    number.key, number.separated = name if known else f"{name} ({unit})", True
+    number.plain = f"{plain} reward" if unit.lower() in ("episodes", "games") and not known else plain
 
 
 def _histories(numbers: list[Number], parts: list[str], *, rare: bool) -> None:
