@@ -58,19 +58,22 @@ def _by_neighbour(found: Sequence[Curve], measured: Sequence[Curve], claims: Cla
     neighbours = [c for c in measured if claims[c.metric].role.name in OF_TRAINING]
     for curve in found:
         if claims[curve.metric].role.name == "other" and names_held_out(curve.metric) and not measure(curve.metric):
-            twins = [c for c in neighbours if np.array_equal(c.steps, curve.steps)]
-            if len(twins) > 1 or not all(names_split(twin.metric) for twin in twins):
-                twins = [c for c in twins if _is_like(curve, c)]
+            beside = [c for c in neighbours if np.array_equal(c.steps, curve.steps)]
+            named = [c for c in beside if names_split(c.metric)]
+            twins = named if len(named) == 1 else [c for c in named or beside if _is_like(curve, c)]
             if len(twins) == 1:
                 role = HELD_OUT[claims[twins[0].metric].role.name]
                 yield curve.metric, claim(role, f"logged with {twins[0].metric}", role_file().certainty.doubted)
 
 
 def _is_like(curve: Curve, other: Curve) -> bool:
-    """Whether most values are within MAX_RATIO of the other curve's at the same steps."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = float(np.nanmedian(curve.values / other.values))
-    return 1 / MAX_RATIO <= ratio <= MAX_RATIO
+    """Whether the curve moves as the other does at the same steps, mostly within MAX_RATIO of it."""
+    finite = np.isfinite(curve.values) & np.isfinite(other.values)
+    ours, others = curve.values[finite], other.values[finite]
+    if ours.size < MIN_SHARED or not ours.any() or not others.all() or np.ptp(ours) == 0 or np.ptp(others) == 0:
+        return False
+    ratio = float(np.median(ours / others))
+    return 1 / MAX_RATIO <= ratio <= MAX_RATIO and float(np.corrcoef(ours, others)[0, 1]) > 0
 
 
 def _final(once: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

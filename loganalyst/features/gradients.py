@@ -64,8 +64,7 @@ def compute(context: Context) -> Computed:
         "grad_norm_metric": curve.metric,
         "grad_norm_points": len(curve.values),
         "grad_norm_zero_share": float((curve.values == 0).mean()) if known else None,
-        "grad_norm_nonfinite_share": float((~np.isfinite(curve.values)).mean()),
-        "grad_norm_ends_nonfinite": bool(not np.isfinite(curve.values[-1])),
+        **_nonfinite(curve, context.with_role("train_loss")),
         "grad_norm_overflows": _overflows(curve, context.with_role("loss_scale")),
         **_levels(curve, zeros_known=known),
         **_clipped(curve, context),
@@ -73,6 +72,20 @@ def compute(context: Context) -> Computed:
     for name in ("nonfinite", "divergence", "spike"):
         out |= event(f"grad_norm_{name}", True, context.findings_on(name, *ROLES))
     return out
+
+
+def _nonfinite(norms: Curve, losses: Sequence[Curve]) -> Computed:
+    """How many norms are not finite, and whether the last one is. A norm that is printed only where it is not finite
+    (`The grad norm is nan. Skipping updating the model.`) was finite at the other steps of the loss.
+    """
+    bad = ~np.isfinite(norms.values)
+    others = losses[0].steps[~np.isin(losses[0].steps, norms.steps)] if losses else norms.steps[:0]
+    if not bad.all() or len(others) < bad.size:
+        return {"grad_norm_nonfinite_share": float(bad.mean()), "grad_norm_ends_nonfinite": bool(bad[-1])}
+    return {
+        "grad_norm_nonfinite_share": float(bad.sum() / (bad.size + len(others))),
+        "grad_norm_ends_nonfinite": bool(norms.steps[-1] > others[-1]),
+    }
 
 
 def _is_placeholder(norms: Curve, losses: Sequence[Curve]) -> bool:

@@ -14,8 +14,8 @@ HEADING = (
     r"on (?:the )?(?:test|validation|val|dev|held-?out)(?: (?:set|data|split))?))?[\W_]*$"
 )
 # A line about the training ends them: `Epoch 3`, `train_loss`, `step 100`
-CLOSES = r"(?i)\b(?:epoch|train\w*|fold|iter\w*|global step)|\bstep[:=\s]+\d+(?:[^/\d]|$)"
-MAX_LINES = 6  # lines that the results take
+CLOSES = r"(?i)\b(?:epoch|train\w*|fold|batch|iter\w*|global step)|\bstep[:=\s]+\d+(?:[^/\d]|$)"
+MAX_LINES = 12  # lines that the results take
 _WORD = r"(?i)(test|eval|valid|val|dev)"
 
 Rows = NDArray[np.int64]

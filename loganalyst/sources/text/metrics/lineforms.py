@@ -121,7 +121,7 @@ NOISE = (
 # printed results behind a mark of Python's prompt or comments: `>>> epoch 3 loss=0.5`, `# Epoch 3: loss 0.5`
 PRINTED = (
     r"^\s*(?:>>>+|#+) ?\[?(?i:(?:training |train )?(?:epoch|step|iter|iteration|episode|round))"
-    r"(?: ?[:#\[|]| [0-9]|\[[0-9]|[0-9])"
+    r"(?: ?[:#\[|]| [0-9]|\[[0-9]|[0-9]|\s{2,}[A-Za-z])"
 )
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"  # `-1.5e-5`; no nan
 _DIGITS_OR_NAN = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"  # `-1.5e-5`, `nan`

@@ -31,18 +31,26 @@ _STEPS = (
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "misc/nupdates", "samples"))}
 _DRAWN = r"[0-9]+%(?:\|| [━╸╺─]| \d+/\d+ \[).*"
 _BAR = rf":?\s+{_DRAWN}$"  # `: 37%|███ | 3/8`, `: 37% ━━━╸──── 3/8 1.5it/s 2.1s`, `: 37% 3/8 [00:02<` of notebooks
+_FIRST = "epoch|episode|step|iter[a-z0-9_]*|ep|round|generation"  # names of first columns
 # `Epoch  box_loss  cls_loss`, `Class Images P R`
-_NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
+_NAMES = rf"^\s*(?i:{_FIRST}|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){{2,}}\s*"
 # separated by commas: `epoch, train loss, val loss`
-_LISTED = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"
+_LISTED = rf"^\s*(?i:{_FIRST})(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){{2,}}$"
 # Names of several words, separated by two blanks or more: `Epoch  train loss  val loss`
 _APART = (
-    r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)"
+    rf"^\s*(?i:{_FIRST})"
     r"(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()%-]*(?: [A-Za-z0-9_./@()%-]+)*){2,}\s*$"
 )
-HEADER = rf"{_NAMES}(?:{_DRAWN})?$|{_LISTED}|{_APART}"  # `Epoch  box_loss  cls_loss`; a bar may follow
+_BETWEEN_BARS = rf"^\s*(?i:{_FIRST})\s*(?:[|│┃]\s*[A-Za-z][^|│┃:=]*){{2,}}$"  # `epoch | train_loss | val_loss`
+_OF_SPACY = r"^\s*E\s+#\s"  # `E    #       LOSS TOK2VEC  LOSS NER`
+_COMMENTED = rf"^\s*#\s*((?i:{_FIRST})\s)"  # `# Epoch  Loss  ValLoss`
+# `Epoch  box_loss  cls_loss`; a bar may follow
+HEADER = rf"{_NAMES}(?:{_DRAWN})?$|{_LISTED}|{_APART}|{_BETWEEN_BARS}|{_OF_SPACY}|{_COMMENTED}"
 _COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"  # `1, 0.5, 0.6`
 _RULED = r"^\s*[|│┃].*[|│┃]\s*$"  # `| 1 | 0.5 | 0.6 |`
+_INNER_BARS = r"^\s*\d+\s*(?:[|│┃][^|│┃:=]*){2,}$"  # `1 | 0.5 | 0.6`
+_GOES_ON = r"^\s*[|│┃]\s*[|│┃]"  # `|         |     Loss     |`: the first cell is empty
+_STEPS_BESIDE = r"(?i)^(?:#|step|iter|iteration)$"  # columns beside the epoch that count steps
 # columns that are no results: `Epoch`, `Instances`, `size`
 _NO_RESULT = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
@@ -66,8 +74,32 @@ def headed(text: pl.Series) -> bool:
 def _unruled(text: pl.Expr) -> pl.Expr:
     """A row with blanks instead of vertical bars or commas, each cell one word; so is a header of names far apart."""
     # `train loss | val (top 1)` becomes `train_loss   val_(top_1)`
-    words = text.str.replace_all(r"(\w\)?) (\(?\w)", "${1}_$2").str.replace_all(r"[|│┃,]", " ")
-    return pl.when(text.str.contains(rf"{_RULED}|{_COMMAS}|{_APART}")).then(words).otherwise(text).alias("text")
+    text = text.str.replace(_OF_SPACY, "Epoch  Step ").str.replace(_COMMENTED, "$1")
+    words = text.str.replace_all(r"(\w\)?) (\(?\w)", "${1}_$2")
+    for _ in range(2):  # cells without a value, of which two may be neighbours
+        words = words.str.replace_all(r"([|│┃])\s+([|│┃])", "$1 - $2")
+    shape = rf"{_RULED}|{_COMMAS}|{_APART}|{_BETWEEN_BARS}|{_INNER_BARS}"
+    words = words.str.replace_all(r"[|│┃,]", " ")
+    return pl.when(text.str.contains(shape)).then(words).otherwise(text).alias("text")
+
+
+def _joined_headers(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines, with the names of a header that takes two rows in its first one, as MATLAB prints it.
+
+    |  Epoch  |  Iteration  |  Mini-batch  |
+    |         |             |     Loss     |
+    """
+    names = pl.col("text").str.contains(_RULED) & ~pl.col("text").str.contains(r"\d|[-=]{4}")
+    rows = lines.filter(names).select(pl.col("row").cast(pl.Int64), "text")
+    below = rows.filter(pl.col("text").str.contains(_GOES_ON)).select(pl.col("row") - 1, below="text")
+    cells = pl.col("text", "below").str.replace(r"^\s*[|│┃]", "").str.replace(r"[|│┃]\s*$", "")
+    cells = cells.str.replace_all("[│┃]", "|").str.split("|")
+    pairs = rows.join(below, on="row").select("row", cells)
+    pairs = pairs.filter(pl.col("text").list.len() == pl.col("below").list.len()).explode("text", "below")
+    cell = pl.format("{} {}", pl.col("text").str.strip_chars(), pl.col("below").str.strip_chars()).str.strip_chars()
+    joined = pairs.group_by("row").agg(joined=pl.format("| {} |", cell.str.join(" | ")))
+    found = lines.join(joined, left_on=pl.col("row").cast(pl.Int64), right_on="row", how="left", maintain_order="left")
+    return found.with_columns(text=pl.coalesce("joined", "text")).drop("joined")
 
 
 def _shaped(found: pl.DataFrame) -> pl.DataFrame:
@@ -121,7 +153,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     """Rows of numbers under a line of names that starts with epoch, step or class, with or without bars. Of a progress
     bar's refreshes the last counts.
     """
-    lines = lines.with_columns(_unruled(pl.col("text").str.replace(_BAR, "")))
+    lines = _joined_headers(lines).with_columns(_unruled(pl.col("text").str.replace(_BAR, "")))
     headers = lines.select("row", "text").filter(pl.col("text").str.contains(_NAMES + "$"))
     headers = headers.filter(pl.col("text").str.to_lowercase().str.contains(RESULT + r"|\bbox\b.*\bcls\b"))
     if headers.is_empty():
@@ -133,7 +165,10 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
         .with_columns(name=pl.col("name").str.replace(r"^\w+\(", "").str.strip_chars("):,"))
         .with_columns(of_class=pl.col("name").first().over("under").str.to_lowercase() == "class")
     )
-    cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
+    beside = names.filter(pl.col("name").str.contains(_STEPS_BESIDE), pl.col("column") > 0)
+    beside = beside.group_by("under").agg(steps_at=pl.col("column").min())
+    steps = pl.col("word").list.get(pl.col("steps_at"), null_on_oob=True)
+    cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|-|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
     body = (
         lines.select("row", "session", word=pl.col("text").str.extract_all(r"\S+"))
         .with_columns(of_class=pl.col("word").list.first() == "all")
@@ -146,14 +181,15 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
             by="of_class",
             check_sortedness=False,
         )
+        .join(beside, on="under", how="left", maintain_order="left")
         .filter(
             pl.col("word").list.len() == pl.col("width"),
             pl.col("word").list.first().str.contains(r"^(?:\d+|\d+/\d+|all)$"),
             pl.col("word").list.slice(1).list.eval(pl.element().str.contains(cell)).list.all(),
         )
         .with_columns(epoch=pl.col("word").list.first().str.extract(r"^(\d+)").cast(pl.Float64, strict=False))
-        .with_columns(next=pl.col("epoch").shift(-1).over("under"))
-        .filter((pl.col("epoch") != pl.col("next")).fill_null(True))
+        .with_columns(again=pl.struct("epoch", steps).eq_missing(pl.struct("epoch", steps).shift(-1)).over("under"))
+        .filter(~pl.col("again"))
         .with_columns(epoch=pl.col("epoch").forward_fill().over("session"))
         .with_columns(column=pl.int_ranges(pl.col("word").list.len()))
         .explode("word", "column")
@@ -161,6 +197,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     )
     number = pl.col("word").str.extract(f"^({_NUMBER})[%A-Za-z]*$").str.to_lowercase().cast(pl.Float64, strict=False)
     counts = pl.col("column") == 0
-    role = pl.when(counts).then(pl.lit("epoch")).otherwise(pl.lit("metric"))
+    is_step = pl.col("column") == pl.col("steps_at")
+    role = pl.when(counts).then(pl.lit("epoch")).when(is_step).then(pl.lit("step")).otherwise(pl.lit("metric"))
     body = body.with_columns(role=role, value=pl.when(counts).then("epoch").otherwise(number), at="row")
     return _shaped(body.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_NO_RESULT)))
