@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from loganalyst.curves.metricarrays import by_metric
 from loganalyst.curves.roleclaims import is_unsure
+from loganalyst.curves.roles import names_held_out, names_split
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
@@ -143,12 +144,20 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
 def last_training(found: list[Curve]) -> list[Curve]:
     """The curves from the start of the last training, if one program trained several times.
 
-    Where a training starts, the epochs count from the first again, and a training or held-out loss returns most of the
-    way to its first value. If that is so once, and all count the same epochs, each count is a training.
+    Where a training starts, the epochs (or, without epochs, the steps) count from the first again, and a loss or a
+    score of the training data returns most of the way to its first value. If that is so once, and all count the same
+    epochs, each count is a training.
     """
-    losses = ("train_loss", "val_loss")
-    starts = [start for c in found if c.role.name in losses and (start := _last_training_start(c)) is not None]
+    starts = [start for c in found if _shows_starts(c) and (start := _last_training_start(c)) is not None]
     return [_from_start(c, max(starts)) for c in found] if starts else found
+
+
+def _shows_starts(curve: Curve) -> bool:
+    """Whether the metric is a loss, or another one of the training data, such as `train's auc`."""
+    of_training = names_split(curve.metric) and not names_held_out(curve.metric)
+    return curve.role.name in ("train_loss", "val_loss") or (
+        curve.role.name in ("other", "train_accuracy") and of_training
+    )
 
 
 class _Start(NamedTuple):
@@ -161,9 +170,12 @@ class _Start(NamedTuple):
 
 
 def _last_training_start(loss: Curve) -> _Start | None:
-    """The last start of a training that this loss shows."""
-    known = np.flatnonzero(np.isfinite(loss.values) & np.isfinite(loss.epochs))
-    x, epochs, sessions = loss.values[known], loss.epochs[known], loss.sessions[known]
+    """The last start of a training that this loss (or score) shows."""
+    counted = loss.epochs if np.isfinite(loss.epochs).any() else loss.steps.astype(float)
+    known = np.flatnonzero(np.isfinite(loss.values) & np.isfinite(counted))
+    x, epochs, sessions = loss.values[known], counted[known], loss.sessions[known]
+    if "loss" not in loss.role.name:
+        x = -x  # scores rise
     back = np.flatnonzero((np.diff(epochs) < 0) & (np.diff(sessions) == 0)) + 1
     starts = [k for k in back.tolist() if epochs[k] <= epochs[0] and _starts_over(x, k)]
     if not starts:

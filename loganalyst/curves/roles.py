@@ -61,7 +61,6 @@ _TOTAL_ROLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "pol
 _TOTAL_WORDS = {"total", "overall"}
 MEASURE_WORDS = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
 MAX_NAME = 500  # only the last characters of a name count, because patterns with `.*` take quadratic time
-_TOP_K = re.compile(r"top_?[15](?:_|$)")  # "top1", "top_5_accuracy"
 _SPLIT_OR_STEP = re.compile(r"(^|_)(train|step|epoch)(?=_|$)")  # "train_triplet_loss_step"
 _TRAINING_WORDS = {"train", "training", "tr", "learn"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
@@ -287,7 +286,7 @@ def _only_loss(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, s
 
 
 def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
-    """A `top1` without a split is held out if every loss names its split and nothing else is a held-out score."""
+    """An accuracy without a split is held out if every loss names its split and nothing else is a held-out score."""
     names = {role.name for role, _ in roles.values()}
     if "val_loss" not in names or "val_accuracy" in names:
         return {}
@@ -296,7 +295,7 @@ def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[R
     if not losses or not all(w & _TRAINING_WORDS for w in losses):
         return {}
     why = all_roles()["val_accuracy"], "all losses name their data, this metric does not: held out"
-    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and _TOP_K.match(normalise(m))}
+    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and not names_split(m)}
 
 
 def _named_sets(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:

@@ -37,7 +37,7 @@ ONE_CLASS = re.compile(r"(?:^|[^a-z])(?:class|cls|label)[^a-z0-9]?\d+(?:$|[^0-9]
 CLASS_NAME = re.compile(r"(?:class|cls|label|category)[^a-z0-9]?([a-z0-9].*)", re.I)
 # settings with the names of classes: "id2label.1", "data.class_names.1"
 NAMED_CLASS = r"(?i)(?:^|\.)(?:id2label|names|class_names|classes|label_names)\.([0-9]+)$"
-MACRO = re.compile(r"macro|balanced|recall|f1", re.I)
+MACRO = re.compile(r"macro|balanced|(?<![a-z])(?:bal_?acc|bacc|uar)(?![a-z])|recall|f1", re.I)
 MIN_PARTS = 2  # classes or lengths to compare
 
 

@@ -12,6 +12,7 @@ LIKELIHOOD, REJECTED = "chosen_likelihood", "rejected_likelihood"
 SCORE = "score"  # in the name of what a reward model says: "chosen_score"
 ADAPTER_WORDS = ("lora", "peft", "adapter")
 MIN_EVALUATIONS, MIN_AGREEMENT = 4, 0.99  # of held-out values, and their correlation, for the ratio of both
+MAX_FACTOR_SPREAD = 0.02  # of beta over the steps, from rounded values
 MIN_MOVE = 0.1  # of the first log-probability; below it the ratio of both changes is noise
 FEATURES = (
     Feature("preference_margin_metric", "text", "", "reward margin of chosen over rejected answers", MARGIN),
@@ -27,6 +28,7 @@ FEATURES = (
     Feature("preference_by_likelihood", "bool", "", "rewards or log-probabilities of both answers are logged: a policy is trained, not a reward model", MARGIN),
     Feature("preference_beta_implied", "float", "", "change of the implicit reward divided by that of the log-probability: of the margin on held-out pairs, else of chosen answers (NULL where these moved little)", LIKELIHOOD),
     Feature("preference_beta_seen_high", "bool", "", "settings, or rewards beside log-probabilities, show a beta above 1 (false: nothing shows one)", MARGIN),
+    Feature("preference_reference_free", "bool", "", "the reward of chosen answers is their log-probability times a constant: no reference model is subtracted, as in ORPO and SimPO (false: nothing shows it)", CHOSEN),
     Feature("chosen_likelihood_first", "float", "nats", "first level of the log-probability of chosen answers", LIKELIHOOD),
     Feature("chosen_likelihood_last", "float", "nats", "last level of the log-probability of chosen answers", LIKELIHOOD),
     Feature("chosen_likelihood_fall", "float", "share", "fall of the log-probability of chosen answers as a share of the size of its first level", LIKELIHOOD),
@@ -48,6 +50,7 @@ def compute(context: Context) -> Computed:
         out["preference_accuracy_last"] = (last_level(curve.values), witness_at(curve))
     for curve in context.with_role(CHOSEN)[:1]:
         out["chosen_reward_last"] = (last_level(curve.values), witness_at(curve))
+        out["preference_reference_free"] = _reference_free(curve, context.with_role(LIKELIHOOD))
     if out:
         out["preference_adapters"] = _adapters(context)
         scores = [c for c in context.with_role(CHOSEN) if SCORE in c.metric.lower()]
@@ -56,6 +59,16 @@ def compute(context: Context) -> Computed:
     if "preference_margin_metric" in out:
         out["preference_beta_seen_high"] = _beta_high(context, out.get("preference_beta_implied"))
     return out
+
+
+def _reference_free(rewards: Curve, likelihoods: list[Curve]) -> bool:
+    """Whether the rewards are log-probabilities of the same steps times one factor."""
+    for likelihood in likelihoods[:1]:
+        if np.array_equal(likelihood.steps, rewards.steps) and likelihood.values.all():
+            factors = rewards.values / likelihood.values
+            middle = float(np.median(factors))
+            return bool(middle > 0 and (np.abs(factors - middle) <= MAX_FACTOR_SPREAD * middle).all())
+    return False
 
 
 def _accuracies(context: Context) -> list[Curve]:

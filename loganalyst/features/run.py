@@ -117,7 +117,7 @@ def _are_rows(kept: Sequence[Curve], last: int) -> bool:
 
 def _left_out(context: Context) -> int | None:
     """The values in the file of the loss, of the same session, that come before the first judged one."""
-    curve = next(iter(context.with_role("train_loss", "val_loss")), None)
+    curve = next(iter(context.with_role("train_loss", "val_loss", "val_score", "val_accuracy", "train_accuracy")), None)
     if curve is None or not curve.lines.size or curve.lines[0] < 0:
         return None
     same = (pl.col("metric") == curve.metric) & (pl.col("session") == int(curve.sessions[0]))
@@ -154,9 +154,10 @@ def _plan_by_time(context: Context) -> float | None:
 
 
 def last_step(context: Context) -> int | None:
-    """The highest step of a curve that is no system reading and no counter."""
+    """The highest step of a curve that is no system reading and no counter; without one, that of the trainer's state."""
     kept = (c for c in context.curves if c.role.name not in COUNTERS)
-    return max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
+    stated = context.number("trainer_state.global_step")
+    return max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None if stated is None else int(stated))
 
 
 def _contradictions(run: Run) -> str | None:

@@ -62,7 +62,7 @@ _HARMLESS = (
     *("Exception ignored in", "Exception in thread", "Error in atexit", "Error in sys.excepthook"),
     ", in __del__",
 )
-_IGNORED = ("Exception ignored in", ", in __del__")
+_IGNORED = ("Exception ignored in", "Error in sys.excepthook", ", in __del__")  # none of them ends a process
 # `2026-01-10 10:01:00,000 ERROR worker: failed to parse`, `[10:01:00] [WARNING] step skipped`, `ERROR:root:failed`
 _RECORD = re.compile(
     r"(?:.{0,60}\d\d:\d\d.{0,40}?[\s\[|:-])?\[?(?:ERROR|WARNING|WARN|CRITICAL)\b[\]\s:|-]|\[[EW] \d{4}-\d\d-\d\d "
