@@ -56,11 +56,11 @@ def test_logged_only_at_the_evaluations() -> None:
     """A held-out accuracy of the same name would say that it is of the training data."""
     at = [0, 5, 10, 15]
     steps = {"val_loss": at, "accuracy": at, "val_accuracy": at}
-    logged = {"train_loss": LOSS, "val_loss": LOSS[:4], "accuracy": [0.2, 0.3, 0.4, 0.5]}
+    logged = {"loss": LOSS, "val_loss": LOSS[:4], "accuracy": [0.2, 0.3, 0.4, 0.5]}
 
     assert changed(logged, None, steps) == {"accuracy": "val_accuracy"}
     assert changed(logged | {"val_accuracy": [0.1, 0.2, 0.3, 0.4]}, None, steps) == {}
-    assert changed(logged | {"train_loss": LOSS[:4]}, None, steps | {"train_loss": at}) == {}
+    assert changed(logged | {"loss": LOSS[:4]}, None, steps | {"train_loss": at}) == {}
     assert changed(logged, None, steps | {"accuracy": [1, 5, 10, 15]}) == {}
 
 
@@ -82,3 +82,17 @@ def test_scores_of_the_training_data() -> None:
         "auc": "other",
     }
     assert changed({"mAP": LOSS, "val_precision": LOSS, "valid/bleu": LOSS, "train/bleu": LOSS}) == {}
+
+
+def test_a_held_out_value_named_only_after_its_data() -> None:
+    """`loss 0.5 val 0.6`, `loss 0.5 acc 0.9 val 0.8`: it is measured as the metric that moves with it."""
+    accuracy = [0.1 + 0.04 * k for k in range(20)]
+
+    assert changed({"loss": LOSS, "val": ABOVE}) == {"val": "val_loss"}
+    assert changed({"loss": LOSS, "acc": accuracy, "val": [x - 0.05 for x in accuracy]}) == {"val": "val_accuracy"}
+
+
+def test_a_value_that_moves_otherwise_stays_unknown() -> None:
+    """PyTorch Geometric's examples print `Loss: 0.69, Val: 0.68`, where the second is a score."""
+    assert changed({"Loss": LOSS, "Val": [0.6 + 0.015 * k for k in range(20)]}) == {}
+    assert changed({"loss": LOSS, "val": [1000 * x for x in LOSS]}) == {}

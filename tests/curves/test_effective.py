@@ -224,3 +224,26 @@ def test_curves_of_a_single_training_are_kept(values: list[float], counted: Sequ
     (loss,) = last_training(curves(run_of(epochs(values, list(counted))), assign(["loss"])))
 
     assert loss.values.tolist() == values
+
+
+def folds(metric: str, begins: float) -> pl.DataFrame:
+    """Three folds of boosting: steps count from 100 again, without epochs, and the score starts over."""
+    values = [begins + 0.01 * k for k in range(8)]
+    steps = [100 * (k + 1) for k in range(8)]
+    return points(0, steps * 3, values * 3, metric).with_columns(pl.Series("line", range(1, 25)))
+
+
+def test_the_last_fold_counts_where_only_scores_are_printed() -> None:
+    both = pl.concat([folds("train's auc", 0.9), folds("valid's auc", 0.85)])
+    found = curves(run_of(both), assign(["train's auc", "valid's auc"]))
+    train, valid = last_training(found)
+
+    assert train.steps.tolist() == valid.steps.tolist() == [100 * (k + 1) for k in range(8)]
+    assert valid.lines.tolist() == [*range(17, 25)]
+
+
+def test_a_score_of_held_out_data_alone_starts_nothing() -> None:
+    """It may fall at a restart of the schedule, or for another set."""
+    (valid,) = last_training(curves(run_of(folds("valid's auc", 0.85)), assign(["train's auc", "valid's auc"])))
+
+    assert valid.values.size == 24

@@ -7,7 +7,7 @@ import pytest
 
 from loganalyst.features import gradients
 from loganalyst.features.context import Context
-from loganalyst.model import Features
+from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
 NAN = float("nan")
@@ -98,6 +98,14 @@ def test_single_nonfinite_gradients_of_mixed_precision(features_of: FeaturesOf) 
 
     assert (skipped["grad_norm_nonfinite_share"], skipped["grad_norm_ends_nonfinite"]) == (0.01, False)
     assert (lost["grad_norm_nonfinite_share"], lost["grad_norm_ends_nonfinite"]) == (0.5, True)
+
+
+def test_norms_that_are_printed_only_where_they_are_not_finite(features_of: FeaturesOf) -> None:
+    """ESPnet writes `The grad norm is nan. Skipping updating the model.`; at the other steps it was finite."""
+    norms = {"session": 0, "metric": "grad_norm", "step": [40, 90], "value": [NAN, NAN], "source": "m.csv"}
+    rare = features_of({"loss": DECAY}, points=table("points", norms)).values
+
+    assert (rare["grad_norm_nonfinite_share"], rare["grad_norm_ends_nonfinite"]) == (0.01, False)
 
 
 def test_clipped_share(features_of: FeaturesOf) -> None:

@@ -113,3 +113,23 @@ def test_several_held_out_sets(features_of: FeaturesOf) -> None:
 
     assert (row["preference_held_out_last"], row["preference_held_out_worst"]) == (0.8, 0.1)
     assert row["preference_held_out_worst_metric"] == "eval_swapped_rewards/accuracies"
+
+
+@pytest.mark.parametrize(("beta", "reference", "free"), [(0.1, 0.0, True), (0.1, 80.0, False)])
+def test_rewards_without_a_reference(beta: float, reference: float, free: bool, features_of: FeaturesOf) -> None:
+    """ORPO and SimPO take the log-probability itself as the reward; DPO subtracts that of the reference."""
+    chosen = [-90.0 + k for k in range(10)]
+    logged = {
+        "rewards/margins": [0.01 * k for k in range(10)],
+        "rewards/chosen": [beta * (x + reference) for x in chosen],
+        "logps/chosen": chosen,
+    }
+
+    assert features_of(logged).values["preference_reference_free"] is free
+
+
+def test_rewards_without_log_probabilities(features_of: FeaturesOf) -> None:
+    """Nothing shows that the reference is missing."""
+    row = features_of({"rewards/margins": [0.1] * 10, "rewards/chosen": [-1.0] * 10}).values
+
+    assert row["preference_reference_free"] is False

@@ -209,6 +209,12 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
          "learn/Accuracy": "train_accuracy", "Passed": "wall_time", "Remaining": "time_left"},
     ),
     (
+        "spacy", [], [],
+        {"LOSS_TOK2VEC": "loss_component", "LOSS_NER": "loss_component", "ENTS_F": "val_score", "ENTS_P": "val_score",
+         "DEP_LAS": "val_score", "TAG_ACC": "val_accuracy", "CATS_SCORE": "val_score", "SPEED": "throughput",
+         "SCORE": "val_score"},
+    ),
+    (
         "deepxde", [], ["loss.dat"],
         {"loss_train/1": "loss_component", "loss_train/2": "loss_component", "loss_test/1": "val_loss_component",
          "loss_test/2": "val_loss_component", "metrics_test": "other"},

@@ -43,8 +43,8 @@ _NO_SAMPLES = np.empty((0, 3), np.int64)
 
 class Look(msgspec.Struct, frozen=True):
     """What is known of each row of a batch: its kind (int64, from 0; negative: rare), hash (uint64) and time
-    (datetime64[us]). Flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header, a heading of
-    held-out results and the end of these.
+    (datetime64[us]). Flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header,
+    a heading of held-out results and the end of these.
     """
 
     kind: NDArray[np.int64]

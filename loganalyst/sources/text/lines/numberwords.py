@@ -13,7 +13,8 @@ KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch
 
 # `epoch`, `train epoch`, `epoch idx`, `ep.`, `轮`, `época`
 EPOCH = re.compile(
-    r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|에폭|эпоха|epoka|epok|epoche|[eé]poca|époque)(?: (?:num|no|number|id|idx|index))?\.?$"
+    r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|에폭|эпоха|epoka|epok|epoche|[eé]poca|époque)"
+    r"(?: (?:num|no|number|id|idx|index))?\.?$"
 )
 # `step`, `global step`, `train/step`, `iter num`, `num updates`, `steps`
 STEP = re.compile(
@@ -71,7 +72,7 @@ NEVER = re.compile(
 SPLIT = re.compile(r"\b(?:train|training|trn|(test|testing|val|vld|valid|validation|eval|evaluation|dev))\b")
 # A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`
 EVALUATION = re.compile(
-    rf"(?:^|(?<!\w)[\[|(]|[{CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
+    rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
     rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
     re.IGNORECASE,
 )

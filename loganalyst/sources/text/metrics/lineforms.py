@@ -43,8 +43,8 @@ _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_A
 _CLEANING = (
     (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),  # our marks must not occur
     (r"(IoU=[\d.]+):", "$1-", ("iou=",)),  # COCO's `IoU=0.50:0.95` becomes `IoU=0.50-0.95`
-    # a line `tensor(0.5, grad_fn=<MeanBackward0>)`: of the values with a gradient a program prints the loss
-    (rf"^tensor\(({_VALUE}), (?:device='[\w:]+', )?grad_fn=<\w+>\)$", "loss: $1", ("grad_fn=",)),
+    # a line `tensor(0.5, grad_fn=<MeanBackward0>)`: of the values with a gradient a program prints a loss
+    (rf"^tensor\(({_VALUE}), (?:device='[\w:]+', )?grad_fn=<\w+>\)$", "loss tensor: $1", ("grad_fn=",)),
     # `tensor(0.5, device='cuda:0')`, `Array(0.5, dtype=float32)`, `tensor(0.5)`
     (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)*\)", "$1", ("tensor(", "array(")),
     # printed tuples and OrderedDicts: `('Epoch: ', 3)`, `('loss', 0.5, 'acc', 0.9)`, `([('loss', 0.5)])`
@@ -75,11 +75,12 @@ _CLEANING = (
     (r"\b(?i:(steps?|frames|timesteps|iters?|iteration|samples))([:= ]{1,3})([0-9]+)M\b", "$1$2${3}000000", ("m",)),
     # two measures of the same data: `train 0.58 / 0.59`
     (
-        rf"\b(?i:(train|training|trn|val|vld|valid|validation|test))(:? )([0-9]*\.[0-9]+) ?/ ?([0-9]*\.[0-9]+)\b",
-        "$1$2$3 $1/2$2$4",
+        r"\b(?i:(train|training|trn|val|vld|valid|validation|test))(:? )([0-9]*\.[0-9]+) ?/ ?([0-9]*\.[0-9]+)\b",
+        "$1$2$3 ${1}_2$2$4",
         ("/",),
     ),
     (r"第\s?([0-9]+)\s?(轮|步|个? ?epoch)\s?", "第 $1 $2 ", ("第",)),  # `第3轮损失`
+    (r"\b([Rr])(?:\^2|²)", "${1}2", ("r^2", "r²")),
     (r"([0-9])(?:\.{2,}|…)(\s|$)", "$1,$2", ("..", "…")),  # `Loss: 0.514.. Test Loss: 0.6...`
     (  # COCO's `Average Precision  (AP) @[ IoU=0.50 | area=   all | maxDets=100 ]` becomes `AP@0.50_all_100`
         r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",

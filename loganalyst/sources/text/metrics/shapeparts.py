@@ -68,8 +68,8 @@ _TO_VALUE = re.compile(rf"(?:\s{_COUNTED}(?:e?s)?)?\s?(?:[:=,]|=>|->|(?:is|was)\
 _COUNT = re.compile(rf"(?<![\w/.\-]){_COUNTED}\s?[#(]\s?$", re.IGNORECASE)
 # A count of what a number is taken over: `Mean loss over last` before, ` batches: ` behind the number
 _WINDOW = re.compile(
-    r"^(?:(?P<name>.{1,40}?) )??(?:(?:over|in|for|across|after|within|than|every)(?: the)?(?: (?:last|past|previous|first))?"
-    r"|last|past|previous|first)$",
+    r"^(?:(?P<name>.{1,40}?) )??(?:(?:over|in|for|across|after|within|than|every)(?: the)?"
+    r"(?: (?:last|past|previous|first))?|last|past|previous|first)$",
     re.IGNORECASE,
 )
 _COUNTED_MANY = (
@@ -271,7 +271,7 @@ def _carry(numbers: list[Number], parts: list[str]) -> None:
 
 
 def _mean(number: Number, name: str, unit: str) -> None:
-    """Name a mean over `unit`; over episodes it is a return, whatever its name (`Evaluation over 10 episodes: 52.1`)."""
+    """Name a mean over `unit`; over episodes it is a return, whatever its name: `Evaluation over 10 episodes: 52`."""
     plain = _plain(name)
     known = bool(STRONG.search(plain) or WEAK.search(plain))
     number.key, number.separated = name if known else f"{name} ({unit})", True

@@ -125,7 +125,11 @@ CASES: dict[str, tuple[str, list[Row]]] = {
     ),
     "the position counted behind the name": (
         "".join(f"Reward after {k}00 episodes: -20.{k}\n" for k in (1, 2, 3)),
-        [("Reward", 100 * k, None, -20 - k / 10) for k in (1, 2, 3)],
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (("episode", 100 * k, None, 100 * k), ("Reward", 100 * k, None, -20 - k / 10))
+        ],
     ),
     "the position counted before the name": (
         "".join(f"After {k}00 steps: nll 2.{k}\n" for k in (1, 2, 3)),
@@ -160,6 +164,7 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             row
             for k in (1, 2, 3)
             for row in (
+                ("episode", 560 + k, None, 560 + k),
                 ("duration", 560 + k, None, k / 100),
                 ("episode steps", 560 + k, None, 10 * k + 3),
                 ("episode reward", 560 + k, None, 10 * k + 3),
@@ -172,7 +177,7 @@ CASES: dict[str, tuple[str, list[Row]]] = {
     ),
     "scores of games": (
         "".join(f"Game {k} Score {k * k} Record: 9\n" for k in (1, 2, 3)),
-        [row for k in (1, 2, 3) for row in (("Score", k, None, k * k), ("Record", k, None, 9))],
+        [row for k in (1, 2, 3) for row in (("Game", k, None, k), ("Score", k, None, k * k), ("Record", k, None, 9))],
     ),
     "columns far apart, of percentages": (
         "Epoch  Train Loss   WER%     LR\n1      0.5128       23.96    1.50e-05\n"
@@ -505,7 +510,7 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         [
             (name, s, None, value)
             for s in (1, 2, 3)
-            for name, value in (("train loss", 4.0 - s), ("norm", 1.2), ("lr", 3e-4))
+            for name, value in (("train loss", 4.0 - s), ("norm", 1.2), ("lr", 3e-4), ("tok/s", 4096.0))
         ],
     ),
     "short names": (
@@ -659,7 +664,14 @@ CASES: dict[str, tuple[str, list[Row]]] = {
     ),
     "episodes": (
         "Episode 10 | Reward: -12.5 | Loss: 0.9\nEpisode 20 | Reward: 13.5 | Loss: 0.8",
-        [("Reward", 10, None, -12.5), ("Loss", 10, None, 0.9), ("Reward", 20, None, 13.5), ("Loss", 20, None, 0.8)],
+        [
+            ("Episode", 10, None, 10.0),
+            ("Reward", 10, None, -12.5),
+            ("Loss", 10, None, 0.9),
+            ("Episode", 20, None, 20.0),
+            ("Reward", 20, None, 13.5),
+            ("Loss", 20, None, 0.8),
+        ],
     ),
     "the step at the beginning, before a bar": (
         "".join(f"{k}0 | loss 5.{k} | lr 4.90e-05 | 80.5ms | mfu 0.2%\n" for k in (8, 9))
@@ -712,6 +724,7 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             row
             for k in (1, 2, 3)
             for row in (
+                ("Episode", 100 * k, None, 100 * k),
                 ("Avg", 100 * k, None, -9 - k / 10),
                 ("Best", 100 * k, None, -8 - k / 10),
                 ("Steps", 100 * k, None, 950 - 100 * k),

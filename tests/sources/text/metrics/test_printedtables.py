@@ -84,3 +84,56 @@ def test_a_row_that_does_not_fit_its_header_has_no_values() -> None:
     assert found.select("metric", "value").rows() == [
         ("GPU_mem", 2.5), ("box_loss", 1.5), ("cls_loss", 0.0625), ("dfl_loss", 0.015625)
     ]  # fmt: skip
+
+
+MATLAB = """\
+|======================================================================================================|
+|  Epoch  |  Iteration  |  Time Elapsed  |  Mini-batch  |  Validation  |  Mini-batch  |  Base Learning  |
+|         |             |   (hh:mm:ss)   |   Accuracy   |   Accuracy   |     Loss     |      Rate       |
+|======================================================================================================|
+|       1 |           1 |       00:00:03 |       18.75% |       22.11% |       2.2874 |          0.0100 |
+|       1 |          50 |       00:00:09 |       31.25% |              |       1.9310 |          0.0100 |
+|       2 |         100 |       00:00:14 |       43.75% |       51.02% |       1.5120 |          0.0100 |
+|======================================================================================================|
+"""
+SPACY = """\
+E    #       LOSS TOK2VEC  LOSS NER  ENTS_F  ENTS_P  SCORE
+---  ------  ------------  --------  ------  ------  ------
+  0       0          0.00     40.12    0.52    0.91    0.01
+  0     200         85.31   1790.23   55.20   60.11    0.55
+  1     400        101.99   1021.50   66.81   70.02    0.67
+"""
+
+
+def columns(text: str) -> dict[str, list[tuple[int, float]]]:
+    found = parse(frame(text))
+    return {m: found.filter(metric=m).select("step", "value").rows() for m in found["metric"].unique().to_list()}
+
+
+def test_a_header_of_two_rows_and_cells_without_a_value() -> None:
+    """The table that MATLAB's trainNetwork prints."""
+    found = columns(MATLAB)
+
+    assert found["Mini-batch_Accuracy"] == [(1, 18.75), (50, 31.25), (100, 43.75)]
+    assert found["Validation_Accuracy"] == [(1, 22.11), (100, 51.02)]
+    assert found["Mini-batch_Loss"] == [(1, 2.2874), (50, 1.931), (100, 1.512)]
+    assert found["Base_Learning_Rate"] == [(1, 0.01), (50, 0.01), (100, 0.01)]
+
+
+def test_epochs_beside_steps_and_names_of_two_words() -> None:
+    """The table that spaCy's console logger prints."""
+    found = columns(SPACY)
+
+    assert found["LOSS_NER"] == [(0, 40.12), (200, 1790.23), (400, 1021.5)]
+    assert found["ENTS_F"] == [(0, 0.52), (200, 55.2), (400, 66.81)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "epoch  | train_loss | val_loss\n-------+------------+---------\n  1 |  0.9000 | 0.9500\n  2 |  0.7 | 0.8\n",
+        "# Epoch  train_loss  val_loss\n  1  0.9  0.95\n  2  0.7  0.8\n",
+    ],
+)
+def test_columns_between_inner_bars_and_under_a_comment(text: str) -> None:
+    assert columns(text) == {"train_loss": [(1, 0.9), (2, 0.7)], "val_loss": [(1, 0.95), (2, 0.8)]}
