@@ -35,6 +35,7 @@ FEATURES = (
     Feature("run_planned_steps", "float", "steps", "planned steps from the config, otherwise from the job log", "config"),
     Feature("run_steps_are_rows", "bool", "", "the steps number the logged values 0, 1, 2 …, and the job log printed another step", "run"),
     Feature("run_done_share", "float", "share", "highest step as a share of the planned steps", "config"),
+    Feature("run_counted_to_plan", "bool", "", "the trainer's state counts all planned steps, logged or not (false: nothing says so)", "run"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
     Feature("run_exit_code", "int", "", "exit code that the tracker or the scheduler recorded", "run"),
     Feature("run_evaluated", "bool", "", "a value on held-out data was logged: a loss, a score or an error rate", "run"),
@@ -100,6 +101,7 @@ def compute(context: Context) -> Computed:
         "run_planned_steps": planned,
         "run_steps_are_rows": planned is None and last is not None and _are_rows(kept, last) and differs(run, last),
         "run_done_share": ratio(last, planned),
+        "run_counted_to_plan": _counted_to_plan(context, planned),
         "run_duration_s": (run.ended - run.started).total_seconds() if run.ended and run.started else None,
         "run_exit_code": int(code[0]) if len(code) and code[0] is not None else None,
         "run_evaluated": any(c.role.name.startswith("val_") for c in kept),
@@ -154,10 +156,15 @@ def _plan_by_time(context: Context) -> float | None:
 
 
 def last_step(context: Context) -> int | None:
-    """The highest step of a curve that is no system reading and no counter; without one, that of the trainer's state."""
+    """The highest step of a curve that is no system reading and no counter."""
     kept = (c for c in context.curves if c.role.name not in COUNTERS)
-    stated = context.number("trainer_state.global_step")
-    return max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None if stated is None else int(stated))
+    return max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
+
+
+def _counted_to_plan(context: Context, planned: float | None) -> bool:
+    """Whether the trainer's state counts all planned steps, logged or not."""
+    counted = context.number("trainer_state.global_step")
+    return counted is not None and planned is not None and counted >= planned
 
 
 def _contradictions(run: Run) -> str | None:

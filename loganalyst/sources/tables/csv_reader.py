@@ -63,6 +63,9 @@ def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
         alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
         listed = len(header) == 1 and cells.numeric(header) and may_be_table(path.name)  # losses.txt
         return 0.6 if alike and (listed or (counted and len(header) > 1)) else 0.0
+    widths = [len(row) for row in body if len(row) > 1]
+    if len(header) == 1 and len(widths) > 1 and min(widths) > 1 and len(widths) == len(body):
+        return 0.0  # a title stands above the names: a text with a table in it
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
     # a log has a loss and may have times; without a loss, times look like a list of files

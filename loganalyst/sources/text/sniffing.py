@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.sources.text.lines import loglines as textlines
-from loganalyst.sources.text.metrics import printedtables
+from loganalyst.sources.text.metrics import barerows, printedtables
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 
 # `slurm-7.out`, `output.txt`, `train.log`, `train.log.1`, `job.o4711`, `stdout_0`, `log.3`, `out.0.3`
@@ -47,6 +47,7 @@ _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss
 _NO_TABLE_ROW = re.compile(
     r"^\s*\{['\"]|\d(?:it/s|s/it)\b"
 )  # `{'loss': 0.5, 'lr': 1e-3}`, `| 3/9 [00:02<00:04, 1.5it/s]`
+_TITLED_LINES = 200  # in which such a table must begin
 MIN_TEXT_SHARE = 0.97  # of the bytes of a text that are no control characters
 # control characters that text does not hold
 _CONTROL_BYTES = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
@@ -56,7 +57,8 @@ def likeness(path: Path, head: bytes) -> float:
     """How surely (0..1) a file whose first bytes are `head` is a job log."""
     named = 0.6 if _SURE_NAME.search(path.name) else 0.5 if _LOG_NAME.search(path.name) else 0.0
     if not named and _OTHER_NAME.search(path.name):
-        return 0.0
+        titled = path.suffix.lower() in (".csv", ".tsv") and _is_titled_table(textlines.head(head))
+        return 0.4 if titled else 0.0
     plain = head.replace(b"\x00", b"")
     if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
         return 0.0
@@ -68,6 +70,13 @@ def likeness(path: Path, head: bytes) -> float:
     if named:
         return named
     return 0.4 if _is_training_text(text) else 0.0
+
+
+def _is_titled_table(text: str) -> bool:
+    """Whether other words stand above the names of a table, which no reader of tables takes."""
+    lines = pl.DataFrame({"text": text.split("\n")[:_TITLED_LINES]}).with_row_index("row")
+    rows = barerows.cells(lines)["row"]
+    return len(rows) > 0 and int(rows[0]) > 1
 
 
 def is_plain_text(path: Path, head: bytes) -> bool:

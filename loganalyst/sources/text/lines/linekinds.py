@@ -16,7 +16,7 @@ from loganalyst.sources.text.lines import stamps
 from loganalyst.sources.text.lines.loglines import Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import headings, printedforms, printedtables
+from loganalyst.sources.text.metrics import barerows, headings, printedforms, printedtables
 from loganalyst.sources.text.sizes import SIZES
 
 MAX_KINDS = 20_000  # kinds that are remembered; then all are forgotten and learned again
@@ -30,6 +30,7 @@ _FLAG_REGEXES = {
     "busy": BUSY,
     "table": printedtables.BLOCK,
     "header": printedtables.HEADER,
+    "bare": barerows.ROW,
     "heading": headings.HEADING,
     "closes": headings.CLOSES,
 }

@@ -66,7 +66,9 @@ STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
 # Names of numbers that are never metrics: `pid`, `world size`, `eta`, `x`, `s/it`, a URL, `train.py`
 NEVER = re.compile(
     r"^(?:v num|version|seed|pid|rank|local rank|world size|port|job|jobid|id|gpus?|node|line|errno|exitcode|exit code|"
-    r"code|signal|eta|wall|date|run|trial|fold|\w|[xyz] [a-z]|(?:ms|s)/(?:it|step))$|https?|\\|\.py\b|\.\w{2,4}$"
+    r"code|signal|eta|wall|date|run|trial|fold|\w|[xyz] [a-z]|(?:ms|s)/(?:it|step))$|https?|\\|\.py\b|"
+    r"\.(?:pyc?|pyx|ipynb|scala|java|kt|cc?|cpp|cxx|cuh?|h|hpp|rs|go|js|ts|rb|jl|lua|sh|yaml|yml|json|toml|csv|tsv|txt|log|"
+    r"npy|npz|pth?|ckpt|onnx|h5|hdf5|pkl|tar|gz|zip|png|jpe?g|mp4|wav|so|dll|exe|out|err|md|html?|xml|cfg|ini|com|org|net)$"
 )
 # `train loss`, `val acc`; the group is a word for held-out data
 SPLIT = re.compile(r"\b(?:train|training|trn|(test|testing|val|vld|valid|validation|eval|evaluation|dev))\b")

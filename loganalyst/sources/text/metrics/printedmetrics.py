@@ -244,14 +244,15 @@ class Reader(msgspec.Struct):
 
     def _tables(self, chunk: Chunk, look: Look, mine: Mask, session: NDArray[np.int64], found: Numbers) -> None:
         """Add the numbers of tables over several lines; the lines of a table have no other numbers."""
-        headed = bool((look.flags["header"] & mine).any())
+        bare = bool((look.flags["bare"] & mine).any())
+        headed = bare or bool((look.flags["header"] & mine).any())
         rows = np.flatnonzero(mine if headed else look.flags["table"] & mine)
         rows = rows[np.diff(chunk.starts)[rows] <= MAX_LINE_BYTES]
         if not len(rows):
             return
         bodies, place = self._bodies(chunk, rows, look)
         lines = pl.DataFrame({"row": rows, "text": bodies.some(place), "session": session[rows]})
-        cells = printedtables.cells(lines.filter(~lineforms.is_noise(pl.col("text"))))
+        cells = printedtables.cells(lines.filter(~lineforms.is_noise(pl.col("text"))), bare=bare)
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))
             found.add_long(cells)

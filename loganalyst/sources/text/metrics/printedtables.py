@@ -3,6 +3,7 @@
 import polars as pl
 
 from loganalyst.sources.text.lines.numberwords import RESULT, SETTING
+from loganalyst.sources.text.metrics import barerows
 from loganalyst.sources.text.metrics.printedlists import lists
 
 SCHEMA = pl.Schema(
@@ -55,13 +56,18 @@ _STEPS_BESIDE = r"(?i)^(?:#|step|iter|iteration)$"  # columns beside the epoch t
 _NO_RESULT = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
 
-def cells(lines: pl.DataFrame) -> pl.DataFrame:
-    """The numbers of all tables, in the SCHEMA (flags as in `lineshapes.Shape`). `lines` has row, text and session.
+def cells(lines: pl.DataFrame, *, bare: bool = True) -> pl.DataFrame:
+    """The numbers of all tables, in the SCHEMA (flags as in `lineshapes.Shape`). `lines` has row, text and session;
+    `bare`: some of them may be rows of bare numbers.
 
     `row` is the record's (that of its block's last line), `at` that of the number.
     """
     listed = _shaped(lists(lines).with_columns(at="row"))
-    return pl.concat([_blocks(lines), _columns(lines), listed]).sort("row", maintain_order=True)
+    found = pl.concat([_blocks(lines), _columns(lines), listed])
+    if bare:
+        rest = lines.filter(~pl.col("row").is_in(found["at"].implode())) if found.height else lines
+        found = pl.concat([found, _shaped(barerows.cells(rest).with_columns(at="row"))])
+    return found.sort("row", maintain_order=True)
 
 
 def headed(text: pl.Series) -> bool:
