@@ -49,7 +49,7 @@ RESULT = (
     r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|"
     r"\b(?:perda|perte|perdita|kayıp|strata)\b|потер|точност|accuratezza|akurasi|do[gğ]ruluk|dok[lł]adno|précision|"
     r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|"
-    r"\b(?:acc[0-9]?|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
+    r"\b(?:acc[0-9]?|b?ce|xent|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
 # Words of settings that may contain a word of results: `loss weight`, `reward scale`, `accuracy threshold`
 SETTING = (
@@ -71,7 +71,7 @@ NEVER = re.compile(
     r"npy|npz|pth?|ckpt|onnx|h5|hdf5|pkl|tar|gz|zip|png|jpe?g|mp4|wav|so|dll|exe|out|err|md|html?|xml|cfg|ini|com|org|net)$"
 )
 # `train loss`, `val acc`; the group is a word for held-out data
-SPLIT = re.compile(r"\b(?:train|training|trn|(test|testing|val|vld|valid|validation|eval|evaluation|dev))\b")
+SPLIT = re.compile(r"\b(?:train|training|trn|tr|(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev))\b")
 # A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`
 EVALUATION = re.compile(
     rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"

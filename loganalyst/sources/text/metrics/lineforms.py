@@ -67,7 +67,7 @@ _CLEANING = (
         "$1$2 $3$4",
         ("ep", "it"),
     ),
-    (r"(^|\s)e([0-9]{1,5})(\s[a-z]|:)", "${1}epoch $2$3", ("e",)),
+    (r"(^|\s)[eE]([0-9]{1,5})(\s+[a-z|]|:)", "${1}epoch $2$3", ("e",)),
     # thousands: `10k | return 3`, `step 10k`, `frames: 2M`
     (r"^\s*([0-9]+)[kK]( ?[|:,] ?[A-Za-z])", "${1}000$2", ("k",)),
     (r"\b(?i:(steps?|frames|timesteps|iters?|iteration|samples))([:= ]{1,3})([0-9]+)[kK]\b", "$1$2${3}000", ("k",)),
@@ -110,6 +110,9 @@ _THOUSANDS = (
     "${1}${2}${3}${4}${5}${6}${7}",
 )
 _DECIMAL_POINT = r"[0-9]\.[0-9]"
+# `Verlust 0,53`, `KL: 3,9366`: a decimal comma, in a line without a decimal point; not the pairs of `(3,3)`, `1,2,3`
+_DECIMAL_COMMA = r"[\pL:=] ?[-+]?(?:[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})|0,[0-9]+)(?:$|[^0-9,])"
+_COMMAS = (r"(^|[^0-9,])([0-9]+),([0-9]+)", "${1}${2}.${3}")
 # Text whose numbers are not results: stack traces (`File "a.py", line 3`), source code (`self.x = 3`), settings
 # (`Adam(lr=0.1`), package lists (`Collecting numpy==1.26`), totals (`'train_runtime': 12.5`)
 NOISE = (
@@ -204,6 +207,10 @@ def cleaned(text: pl.Series) -> pl.DataFrame:
     if text.str.contains(_THOUSANDS[0]).any():
         plain = expr.str.replace_all(*_THOUSANDS)
         expr = pl.when(expr.str.contains(_DECIMAL_POINT)).then(plain).otherwise(expr)
+    if "," in lowered and text.str.contains(_DECIMAL_COMMA).any():
+        plain = expr.str.replace_all(*_COMMAS)
+        asked = expr.str.contains(_DECIMAL_COMMA) & ~expr.str.contains(_DECIMAL_POINT)
+        expr = pl.when(asked).then(plain).otherwise(expr)
     for pattern, by, words in _CLEANING:
         if any(word in lowered for word in words):
             expr = expr.str.replace_all(pattern, by)

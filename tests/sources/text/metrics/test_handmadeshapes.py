@@ -34,6 +34,8 @@ SHAPES = {
     "  {e}  trn {l} / {a}    vld {v} / {a}    8.1s": ("trn", "vld", "trn_2"),
     "{e}0k | train_loss {l} | val_loss {v}": ("train_loss", "val_loss", None),
     "<epoch: {e}, iter: 1,000> loss: {l}, Average PSNR : {a}dB": ("loss", None, "Average PSNR"),
+    "E0{e} | tr CE {l} acc {a} | va CE {v} acc 0.9": ("tr CE", "va CE", "acc"),
+    "epoch {e} train.loss: {l} val.loss: {v}": ("train.loss", "val.loss", None),
     "Mean loss over last 100 batches: {l} (epoch {e})": ("Mean loss", None, None),
 }  # fmt: skip
 
@@ -68,6 +70,20 @@ def test_each_value_has_its_position(shape: str, steps: list[int]) -> None:
     at = found.select(pl.coalesce(pl.col("epoch").cast(pl.Int64), "step") if steps[0] == 1 else "step").to_series()
 
     assert at.to_list() == steps
+
+
+def test_decimal_commas() -> None:
+    """German, French, Russian and other programs print them; not where the line has a decimal point, too."""
+    lines = [f"Epoche {e}: Verlust {x} KL 3,{e}251".replace(".", ",") for e, x in zip(N, LOSS, strict=True)]
+    found = parse(frame("\n".join(lines)))
+
+    assert values(found, "Verlust") == LOSS
+    assert values(found, "KL") == [3.1251, 3.2251, 3.3251, 3.4251, 3.5251]
+
+
+@pytest.mark.parametrize("line", ["kernel (3,3) loss 1", "loss 1 of layers 1,2,3", "loss: 1, sizes 224,224"])
+def test_other_commas_are_no_decimal_ones(line: str) -> None:
+    assert set(values(parse(frame("\n".join(["epoch 1", *[line] * 5]))), "loss")) <= {1.0}
 
 
 def test_a_mean_over_episodes_is_a_return() -> None:

@@ -35,7 +35,7 @@ def test_numbers_times_and_bars_leave_slots(line: str, form: str) -> None:
         ("loss tensor(0.5, device='cuda:0')", "loss 0.5"),
         ("tps: 12,345 mfu: 38.5", "tps: 12345 mfu: 38.5"),
         ("iter:  1,012,000, lr:(1.0e-4,)", "iter: 1012000, lr:(1.0e-4,)"),
-        ("loss: 1,234 acc: 0,512", "loss: 1,234 acc: 0,512"),  # decimal commas, perhaps
+        ("loss: 1,234 acc: 0,512", "loss: 1.234 acc: 0.512"),  # decimal commas, perhaps
         ("shape=1,200,0.5", "shape=1,200,0.5"),  # a list
         ("test-rmse:0.5+0.01", "test-rmse:0.5 + 0.01"),
     ],
