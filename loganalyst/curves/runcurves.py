@@ -35,7 +35,7 @@ def run_curves(
     names = run.points["metric"].unique(maintain_order=True)
     known, stated = known_roles(trainer, names), corrected(names, {**run.roles, **corrections})
     proposals = proposed(names)
-    several = [] if known else trainings(proposals.keys(), proposals)
+    several = [] if known else trainings(run.points, proposals)
     for training in several:
         proposals |= training.proposals()
     proposals |= known | stated

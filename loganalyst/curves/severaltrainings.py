@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import names_held_out, names_split, normalise, proposed
@@ -39,8 +40,28 @@ class Training(NamedTuple):
         }
 
 
-def trainings(metrics: Collection[str], roles: Roles) -> list[Training]:
-    """The trainings that these metrics are of, at least two; else none. `roles` is what the whole names propose."""
+def trainings(points: pl.DataFrame, roles: Roles) -> list[Training]:
+    """The trainings that the metrics with these points and `roles` are of, at least two; else none. Stages of one
+    training, such as a warm-up, follow one another.
+    """
+    found = _by_names(roles.keys(), roles)
+    return found if found and _are_side_by_side(found, points) else []
+
+
+def _are_side_by_side(found: Sequence[Training], points: pl.DataFrame) -> bool:
+    """Whether each of the trainings began before another one ended."""
+    owners = {metric: training.name for training in found for metric in training.metrics}
+    own = (
+        points.lazy()
+        .filter(pl.col("metric").is_in(list(owners)))
+        .with_columns(pl.col("metric").replace_strict(owners, return_dtype=pl.String))
+    )
+    spans = own.group_by("metric").agg(pl.min("step").alias("first"), pl.max("step").alias("last")).collect()
+    first, last = spans["first"].max(), spans["last"].min()
+    return isinstance(first, int) and isinstance(last, int) and first < last
+
+
+def _by_names(metrics: Collection[str], roles: Roles) -> list[Training]:
     for depth in range(1, MAX_DEPTH + 1):
         groups = _with_both_losses(_groups(metrics, depth))
         inside = {metric for names in groups.values() for metric in names}
