@@ -23,14 +23,18 @@ MAX_BYTES = 8 << 20  # of a file: it is parsed as a whole
 MAX_NODES = 200_000  # of a YAML file
 MAX_DOTS = 1000  # in a line of TOML, beside those of numbers: a dotted key takes quadratic time
 MIN_LISTED = 4  # numbers of a list that the sniffing sees
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|\.?nan|\.?inf)"
+_NUMBER = r"[-+]?(?:\d{1,24}(?:\.\d{0,24})?(?:[eE][-+]?\d{1,4})?|\.\d{1,24}|\.?nan|\.?inf)"
 _RESULT = (
     r"(?:loss|losses|acc|accs|accuracy|accuracies|reward|rewards|return|returns|ppl|perplexity)(?:_history|_list)?"
 )
 _DECIMAL = re.compile(r"\d\.\d")  # of 2.1
 # `loss: [2.1, 1.9`, `'val_acc': [0.5, 0.6`, `losses = [2.1, 1.9`
-_FLOW = rf"{_RESULT}['\"]?\s{{0,4}}[:=]\s{{0,4}}\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{MIN_LISTED - 1}}}"
-_BLOCK = rf"{_RESULT}['\"]?:[ \t]*(?:\n[ \t]*-[ \t]+{_NUMBER}[ \t]*(?=\n)){{{MIN_LISTED}}}"  # loss:\n- 2.1\n- 1.9
+_FLOW = (
+    rf"{_RESULT}['\"]?\s{{0,4}}[:=]\s{{0,4}}\[\s{{0,20}}{_NUMBER}(?:\s{{0,4}},\s{{0,20}}{_NUMBER}){{{MIN_LISTED - 1}}}"
+)
+_BLOCK = (
+    rf"{_RESULT}['\"]?:[ \t]{{0,4}}(?:\r?\n[ \t]{{0,20}}-[ \t]{{1,4}}{_NUMBER}){{{MIN_LISTED}}}"  # loss:\n- 2.1\n- 1.9
+)
 _TREE = re.compile(rf"{_FLOW}|{_BLOCK}", re.IGNORECASE)
 _DICT = re.compile(r"\s*\{\s*['\"]")  # {'loss'
 _ASSIGNED = re.compile(
