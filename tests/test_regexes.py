@@ -18,7 +18,7 @@ import pytest
 
 from loganalyst.auditing.jobaccounts import hosts
 from loganalyst.baseline.differencekinds import kinds
-from loganalyst.curves import roles
+from loganalyst.curves import roles, severaltrainings
 from loganalyst.diagnosis.symptomwords import all_words, numbers
 from loganalyst.features.text import _without_bar
 from loganalyst.sources.config import plaintexts
@@ -67,6 +67,7 @@ MADE = {
     "loganalyst.diagnosis.fixplaces._keys",
     "loganalyst.curves.roles._languages",
     "loganalyst.curves.roles._regex",
+    "loganalyst.curves.severaltrainings._numbered",
     "loganalyst.curves.trainers._regex",
     "loganalyst.sources.discovery.joining._accounts",
     "loganalyst.sources.text.metrics.lineforms.columns",
@@ -83,6 +84,8 @@ def of_rules() -> list[tuple[Regex, int]]:
     patterns = map(roles._regex, phrases)
     found = [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in patterns]
     found += [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in roles._languages()]
+    numbered = severaltrainings._numbered()
+    found.append((Regex("roles.yaml", numbered.pattern, numbered.flags, frozenset({"match"})), LONGEST))
     frames = doings._regexes().values()
     found += [(Regex("stacks.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in frames]
     globs = [kinds().ignored, *(p for kind in kinds().kinds.values() for p in (kind.last, kind.whole))]

@@ -8,7 +8,15 @@ no witness.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
-from loganalyst.curves import datasplits, discriminatorscores, relatedmetrics, rolecompany, rolevalues, termsums
+from loganalyst.curves import (
+    datasplits,
+    discriminatorscores,
+    namedtotals,
+    relatedmetrics,
+    rolecompany,
+    rolevalues,
+    termsums,
+)
 from loganalyst.curves.roleclaims import Claim, Claims, claim, named
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import turned
@@ -16,6 +24,7 @@ from loganalyst.model import Curve, Role
 
 _Check: TypeAlias = Callable[[Sequence[Curve], Claims], Claims]
 _CHECKS: tuple[_Check, ...] = (
+    namedtotals.changes,
     relatedmetrics.changes,
     datasplits.changes,
     termsums.changes,

@@ -31,7 +31,7 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     for total_role, (term_role, others) in _SUMS.items():
         candidates = [c for c in found if claims[c.metric].role.name in {total_role, term_role, *others}]
         totals = [c for c in candidates if claims[c.metric].role.name == total_role][:MAX_TOTALS]
-        changed |= next((terms for total in totals if (terms := _terms(total, candidates))), {})
+        changed |= next((added for total in totals if (added := terms(total, candidates))), {})
     roles = {metric: claims[metric].role.name for metric in changed}
     return {
         metric: claim(
@@ -59,7 +59,7 @@ def _is_below(term: Curve, total: Curve) -> bool:
     return bool((term.values <= total.values).all()) and float((term.values < total.values).mean()) >= MIN_BELOW
 
 
-def _terms(total: Curve, candidates: Sequence[Curve]) -> dict[str, tuple[str, float]]:
+def terms(total: Curve, candidates: Sequence[Curve]) -> dict[str, tuple[str, float]]:
     """The metrics that add up to the total, with its name and their weights above 0; at least two, or none."""
     # the same metric of another rank's file is no term
     shared = [c for c in candidates if _name(c) != _name(total) and np.array_equal(c.steps, total.steps)]

@@ -55,7 +55,7 @@ class Curve(Short):
     `steps` int64, `values` float64 (NaN and ±Inf kept), `times` float64 seconds since the epoch (NaN: not known),
     `sessions` int32, `epochs` float64 (NaN: not known), `lines` int64 (-1: not known). `weight` is the factor of a loss
     term in the total, from the user's settings. `role_confidence` is the probability that the role is right (None: no
-    role is known).
+    role is known). `beside` counts the trainings beside its own in one file, such as other folds.
     """
 
     metric: str
@@ -69,6 +69,7 @@ class Curve(Short):
     source: str | None = None
     weight: float = 1.0
     role_confidence: float | None = 1.0
+    beside: int = 0
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def _below(path: str | Path, failed: list[Settled], seconds: float | None) -> It
                 found_any |= bool(found.unread)
                 failed += [Settled(file, why=f"{file}: {why}") for file, why in found.unread]
         if not found_any:
-            discover(root)  # raises the reason
+            discover(root, by_content=False)  # raises the reason
     except (LogAnalystError, OSError) as error:
         failed.append(Settled(str(root), why=str(error)))
 

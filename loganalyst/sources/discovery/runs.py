@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from loganalyst import opening
 from loganalyst.errors import SourceError, nearest
-from loganalyst.opening import Bounds
+from loganalyst.opening import Bounds, opened
 from loganalyst.sources import formats, unknown
 from loganalyst.sources.discovery import jobchains, rankseries, rotation
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.discovery.folder import encodable
-from loganalyst.sources.discovery.walk import walk
+from loganalyst.sources.discovery.walk import MIN_CONFIDENCE, walk
 from loganalyst.sources.files import address
 
 READABLE = (
@@ -27,6 +27,7 @@ READABLE = (
     "SLURM and text logs, and dumps of torch's flight recorder or of stacks, also compressed"
 )
 MAX_SHOWN = 3  # files that an error explains
+MAX_FEW = 10  # files of a folder that are searched for curves, whatever their names
 _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")
 
 
@@ -143,15 +144,17 @@ def listed(root: Path, seconds: float | None = None) -> Iterator[Listed]:
         raise SourceError(root, problem, "a directory with read permission is needed") from None
 
 
-def discover(path: Path) -> Found:
-    """The files of the run at `path` (a file is a run of its own): the only run that `runs` finds there, or the last
-    job of a chain (`jobchains`).
+def discover(path: Path, *, by_content: bool = True) -> Found:
+    """The files of the run at `path` (a file is a run of its own): the only run that `runs` finds there, the last job
+    of a chain (`jobchains`) or, unless `by_content` is False, the only file with curves of a folder with few files.
 
     Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
     """
     unread = list[tuple[Path, str]]()
     every = _with_files(runs(path), unread)
     first = list(islice(every, 4))
+    if not first and by_content and (alone := _by_content(path)):
+        return alone
     if not first:
         problem = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
         reasons = "; ".join(f"{file}: {why}" for file, why in [*unread, *_others(path)][:MAX_SHOWN])
@@ -165,6 +168,28 @@ def discover(path: Path) -> Found:
         problem = f"holds {count:,} runs"
         raise SourceError(path, problem, f"name one of them: {names}{', …' if count > 3 else ''}")
     return replace(first[0], unread=(*first[0].unread, *unread)) if unread else first[0]
+
+
+def _by_content(folder: Path) -> Found | None:
+    """The run of a folder without runs by names, if it has few files, and one of them holds curves."""
+    within = os.path.realpath(folder)
+    files = [file for file in sorted(folder.iterdir()) if file.is_file() and encodable(file.name)]
+    with opening.within(opening.bounds([folder])):
+        curves = [file for file in files if _holds_curves(file)] if len(files) <= MAX_FEW else []
+    if len(curves) != 1:
+        return None
+    basis = f"{curves[0].name}: the only file of the folder that holds curves, by its content"
+    return Found(files=tuple(curves), root=folder, basis=(basis,), within=within)
+
+
+def _holds_curves(file: Path) -> bool:
+    try:
+        with opened(file) as handle:
+            head = handle.read(formats.HEAD)
+    except OSError:
+        return False
+    score, reader = formats.likeliest(file, head) if head else (0.0, None)
+    return score >= MIN_CONFIDENCE and reader is not None and ".sources.tables." in reader.__name__
 
 
 def _others(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -20,6 +20,12 @@ _NUMBER = r"\s*([-+0-9.eE]+|nan|-?inf)\s*"  # 0.5, 1e-4, -inf
 _WRAPPED = (rf"^tensor\({_NUMBER}[,)]", rf"^\[{_NUMBER}\]$")  # tensor(0.5, device='cuda:0'); [0.5] but not [0.5, 1]
 _ODD = pl.col("odd").str
 _SIGNS = ["1.#", "tensor(", "["]  # a cell without any of these holds no wrapped number
+# units that people write behind numbers; `k` and `M` are none of these, because they change the number
+_UNITS = (
+    r"%|[nuµm]?s|secs?|seconds?|mins?|h|hrs?|[KMGT]i?B|[WJ]|°?C|(?:(?:its?|steps?|img|images?|samples?|tok|tokens?)/s)"
+    r"|s/(?:it|iter|step|batch|epoch)"
+)
+_WITH_UNIT = rf"^([-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)\s?({_UNITS})$"  # 45.2%, 12.3s, 4.2 GB
 _MEANT = (_ODD.to_lowercase().replace(_WINDOWS), *map(_ODD.extract, _WRAPPED))  # how to read an odd cell
 
 
@@ -117,11 +123,24 @@ def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:
     if result.null_count() == column.null_count():
         return result
     odd = pl.DataFrame({"odd": column.filter(result.is_null())}).select(pl.col("odd").unique())
-    if not odd.select(_ODD.contains_any(_SIGNS).any()).item():
+    if odd.select(_ODD.contains(_WITH_UNIT).any()).item():
+        meant = _without_unit(odd, result)
+    elif odd.select(_ODD.contains_any(_SIGNS).any()).item():
+        meant = odd.select(pl.coalesce([text.cast(pl.Float64, strict=False) for text in _MEANT])).to_series()
+    else:
         return result
-    meant = odd.select(pl.coalesce([text.cast(pl.Float64, strict=False) for text in _MEANT])).to_series()
     again = column.replace_strict(odd["odd"], meant, default=None, return_dtype=pl.Float64)
     return result.zip_with(result.is_not_null(), again)
+
+
+def _without_unit(odd: pl.DataFrame, bare: pl.Series) -> pl.Series:
+    """Cells such as `45.2%` as numbers, beside the `bare` numbers of their column. NULL where units differ, because
+    1.5GB is not 1.5MB, or where bare numbers may have another unit. Zero, NaN and infinity need none.
+    """
+    found = odd.select(_ODD.extract(_WITH_UNIT, 1).cast(pl.Float64, strict=False), unit=_ODD.extract(_WITH_UNIT, 2))
+    unit, bare = found["unit"].drop_nulls().unique(), bare.drop_nulls()
+    alike = len(unit) == 1 and (unit[0] == "%" or not (bare.is_finite() & (bare != 0)).any())
+    return found["odd"] if alike else found["odd"].clear(odd.height)
 
 
 def with_values(column: pl.Expr) -> pl.Expr:
@@ -132,12 +151,14 @@ def with_values(column: pl.Expr) -> pl.Expr:
 def numeric(row: Sequence[str]) -> bool:
     """Whether a row has at least one number and nothing but numbers and empty cells."""
     kept = _stripped(row).drop_nulls()
-    return len(kept) > 0 and numbers(kept).null_count() == 0
+    return len(kept) > 0 and all_numbers(kept.to_list())
 
 
 def all_numbers(row: Sequence[str]) -> bool:
     """Whether every cell of a row is a number."""
-    return numbers(_stripped(row)).null_count() == 0
+    kept = _stripped(row)
+    without_units = kept.to_frame("odd").select(pl.coalesce(_ODD.extract(_WITH_UNIT, 1), "odd")).to_series()
+    return numbers(without_units).null_count() == 0
 
 
 def _stripped(row: Sequence[str]) -> pl.Series:

@@ -25,6 +25,8 @@ from loganalyst.sources.tables import (
     csvuniform,
     csvwithtext,
     jsonwithtext,
+    namecolumns,
+    namedpoints,
     stepcolumns,
     unnamed,
 )
@@ -36,7 +38,6 @@ from loganalyst.sources.tables.stepcolumns import Axes, normalised
 NAME = "csv"
 
 _WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
-_USED_TEXTS = {*stepcolumns.TIMES, *stepcolumns.PARTS, *stepcolumns.NAMES}  # columns that no gap reports
 _MONITOR = {"r", "l", "t"}  # Stable-Baselines3's monitor: return, length and end (seconds) of each episode
 BLOCK = 4 << 20  # bytes
 _MAX_COLUMNS = 5_000
@@ -242,10 +243,10 @@ class _Table:
         words = {n: column for n, column in texts.items() if not values[n].count()}
         self.words = {n for n, column in words.items() if column.count()}
         unread = (n for n, column in texts.items() if n not in aside and not _numeric(values[n], column))
-        self.unread.update(dict.fromkeys(n for n in unread if texts[n].count() and normalised(n) not in _USED_TEXTS))
+        self.unread.update(dict.fromkeys(n for n in unread if texts[n].count() and not _is_used(n, texts[n])))
         index = self._index(rows)
-        found = stepcolumns.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name, self.constants)
-        for piece in stepcolumns.batches(found):
+        found = namedpoints.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name, self.constants)
+        for piece in namedpoints.batches(found):
             self.found = True
             yield Tables(points=piece)
 
@@ -298,3 +299,8 @@ class _Table:
 def _numeric(values: pl.Series, texts: pl.Series) -> bool:
     """Whether at least half of the non-empty cells of a column are numbers."""
     return 2 * values.count() >= texts.count() > 0
+
+
+def _is_used(name: str, texts: pl.Series) -> bool:
+    """Whether the texts of a column are times, or complete the names of metrics."""
+    return normalised(name) in stepcolumns.TIMES or namecolumns.is_used(name, texts)

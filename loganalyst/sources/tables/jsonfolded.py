@@ -1,13 +1,14 @@
 """JSON histories that are not lists by metric.
 
-Forms: rows by number, columns by index, rows by part of the data, rows under a key, and lists with columns that have
-values for some of the steps.
+Forms: rows by number, columns by index, rows by part of the data, rows under a key, lists with columns that have values
+for some of the steps, and the tables of `jsontables`.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from loganalyst.sources.tables import jsontables
 from loganalyst.sources.tables.jsonvalues import values
 from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, matching
 
@@ -17,6 +18,11 @@ _NUMBER = re.compile(r"(?:(epoch|step|iter|iteration|round|episode)[ _-]?)?(\d{1
 _PART = re.compile(r"(?:train|training|val|valid|validation|test|eval|evaluation|dev)", re.IGNORECASE)
 # names of metrics that only a training logs; files of predictions have scores and errors too
 _RESULT = re.compile(r"loss|accuracy|acc\b|perplexity|ppl|reward|return|psnr|miou|bleu|learning_rate", re.IGNORECASE)
+# Names of measures that predictions have too: they show results only beside the same rows for other data
+_MEASURE = re.compile(
+    r"(?:^|[^a-z])(?:total|error|err|mse|mae|rmse|nll|elbo|kl|score|f1|auc|iou|dice|ssim|precision|recall)(?:[^a-z]|$)",
+    re.I,
+)
 _OPENING = re.compile(
     r'\{\s*"(?:'
     rf'{_NUMBER.pattern}"\s*:\s*\{{\s*"[^"]{{0,200}}"\s*:\s*[-\d{{]'  # a row: {"epoch_1": {"loss": 0.5
@@ -24,6 +30,7 @@ _OPENING = re.compile(
     rf'|{_PART.pattern}"\s*:\s*\[\s*\{{)',  # the rows of a part: {"train": [{
     re.IGNORECASE,
 )
+_PARTS_OPEN = re.compile(rf'\{{\s*"{_PART.pattern}"\s*:\s*\[\s*\{{', re.IGNORECASE)  # {"train": [{
 
 _ROWS_OPEN = re.compile(r'"[^"]{1,200}"\s*:\s*\[\s*\{\s*"')  # rows under a key: "history": [{"
 _COUNTED = re.compile(r'"([^"]{1,200})"\s*:\s*\d')  # "epoch": 1
@@ -33,7 +40,10 @@ Row = dict[str, Any]
 
 def opens(opening: str) -> bool:
     """Whether a file may be such a history, by its first characters."""
-    return bool(_RESULT.search(opening)) and (bool(_OPENING.match(opening.lstrip())) or _opens_rows(opening))
+    start = opening.lstrip()
+    if _RESULT.search(opening) and (_OPENING.match(start) or jsontables.opens(start) or _opens_rows(opening)):
+        return True
+    return bool(_PARTS_OPEN.match(start) and _MEASURE.search(opening))
 
 
 def _opens_rows(opening: str) -> bool:
@@ -46,10 +56,26 @@ def unfolded(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Such a history as lists of values by metric, None where a row has no value. Other data are returned unchanged."""
     rows = _by_number(data) or _by_part(data)
     if rows:
-        keys = dict.fromkeys(key for row in rows for key in row)
-        lists = {key: [row.get(key) for row in rows] for key in keys}
-        return lists if any(_RESULT.search(key) for key in lists) else data
+        lists = _columns(rows)
+        return lists if any(_RESULT.search(key) for key in lists) or _are_measured_alike(data, lists) else data
+    table = jsontables.columns(data) or jsontables.steps_of_pairs(data)
+    if any(_RESULT.search(key) for key in table):
+        return table
     return _by_index(data) or _under_a_key(data) or _with_some_steps(data) or data
+
+
+def _are_measured_alike(data: Mapping[str, Any], lists: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether {"train": [{"total": 1.5}, …], "dev": [{"total": 1.6}, …]} is a course: each part has as many rows as the
+    others, all with the same keys and numbers, and one key is a measure. Samples of data are seldom split in halves.
+    """
+    parts = [rows for key, rows in data.items() if _PART.fullmatch(key)]
+    alike = len(parts) > 1 and len({len(rows) for rows in parts}) == 1
+    keys = {tuple(row) for rows in parts for row in rows} if alike else set()
+    return len(keys) == 1 and any(map(_MEASURE.search, lists)) and all(_are_numbers(x) for x in lists.values())
+
+
+def _are_numbers(column: Sequence[Any]) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
 
 
 def _by_number(data: Mapping[str, Any]) -> list[Row]:

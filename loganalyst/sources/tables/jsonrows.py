@@ -14,7 +14,7 @@ from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.constantcolumns import Constants
 from loganalyst.sources.files.flatten import Leaf, config_of
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.tables import stepcolumns
+from loganalyst.sources.tables import namedpoints, stepcolumns
 from loganalyst.sources.tables.jsonlines import Ints, Wide
 from loganalyst.sources.tables.jsonvalues import MAX_LIST, is_text_column, number_in, values
 from loganalyst.sources.tables.stepcolumns import Axes
@@ -167,7 +167,7 @@ class Log(msgspec.Struct):
         frame = _in_order(self._wide_points(index, wide.rows, metrics, words), self._long_points(index, long, words))
         if self.path.name == _SYSTEM:
             frame = _system(frame)
-        for piece in stepcolumns.batches(frame):
+        for piece in namedpoints.batches(frame):
             yield Tables(points=piece)
 
     def _wide_points(
@@ -175,14 +175,14 @@ class Log(msgspec.Struct):
     ) -> pl.DataFrame:
         if len(rows) < index.height:
             index, words = index[rows], {name: column.gather(rows) for name, column in words.items()}
-        return stepcolumns.wide_points(index, metrics, words, self.path.name, self.constants)
+        return namedpoints.wide_points(index, metrics, words, self.path.name, self.constants)
 
     def _long_points(self, index: pl.DataFrame, long: pl.DataFrame, words: Mapping[str, pl.Series]) -> pl.DataFrame:
         assert self.axes is not None
         if not long.height:
             return table("points")
-        long = stepcolumns.renamed(long.filter(~pl.col("metric").is_in(list(self.axes.used))), words)
-        return stepcolumns.points(index.with_columns(stepcolumns.part(words, index.height)), long, self.path.name)
+        long = long.filter(~pl.col("metric").is_in(list(self.axes.used)))
+        return namedpoints.points(index, long, words, self.path.name)
 
 
 def _in_order(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
@@ -240,7 +240,7 @@ def _columns(
         return {name: wide[name] for name in names}
     found = {}
     for name in names:
-        found[name] = stepcolumns.column_of(long, name, height)
+        found[name] = namedpoints.column_of(long, name, height)
         if name in wide:
             found[name].scatter(rows, wide[name])  # in place
     return found

@@ -15,7 +15,8 @@ Shape = Literal["lines", "array", "log_history", "history", "object"]
 
 SETTINGS = ("config", "hparams", "args", "opt", "params", "training_args", "hyperparam", "settings", "options")
 _LOGS = {"metrics", "result", "progress", "log", "scalars"}
-_HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats")  # keys that metric names leave out
+# keys that metric names leave out
+_HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats", "evals_result", "eval_result", "evals")
 # `{"loss": [0.5` or `{"history": {"loss": [0.5`
 _LISTS = re.compile(r'\{\s*"[^"]{0,200}"\s*:\s*(?:\{\s*"[^"]{0,200}"\s*:\s*)?\[\s*(?:-?\d|NaN|null|-?Infinity)')
 

@@ -11,7 +11,7 @@ MAX_LIST = 64  # items; a longer list is a histogram or an image
 MAX_DEPTH = 10
 MEDIA = "_type"  # the key by which W&B marks images, tables and other media
 
-_TEXTS = {*stepcolumns.TIMES, *stepcolumns.PARTS, *stepcolumns.NAMES}
+_TEXTS = {*stepcolumns.TIMES, *stepcolumns.PARTS, *stepcolumns.KINDS, *stepcolumns.NAMES, *stepcolumns.NAMES_OF_VALUES}
 # -0.5, 1.0e-4, nan, Infinity; not 42, which is mostly a name
 _NUMBER = re.compile(r"-?(?:\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from loganalyst.model import SCHEMAS, Time, constant, table
-from loganalyst.sources.files.constantcolumns import Constants
+from loganalyst.model import Time, constant
 
 STEPS = (
     *("step", "steps", "global_step", "_step", "trainer/global_step", "train/global_step", "current_steps"),
@@ -41,7 +40,9 @@ STEP_ENDS = (
 EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "ep")
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
 PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # texts such as "train" and "val"
+KINDS = ("type", "event", "kind", "set", "dataset", "event_type", "log_type", "name")  # the same, if words for data
 NAMES = ("metric", "tag", "metric_name")  # of a long table: the metric's name is here, its number in `value`
+NAMES_OF_VALUES = ("name", "key", "variable", "scalar")  # the same, in a table that has a `value`
 ROWS = ("training_iteration", "iterations_since_restore")  # Ray's row counters, in addition to its steps
 
 AXES = (*STEPS, *EPOCHS, *TIMES, *ROWS)
@@ -55,7 +56,6 @@ MIN_WHOLE_SHARE = 0.9  # of the values of a counter are whole numbers
 MAX_ROWS_TOO_FEW = 2  # rows do not show whether a column rises
 MAX_BACKWARD_SHARE = 0.2  # of the rows of a counter have a lower value than the row before
 MIN_CLIMBING_SHARE = 0.5  # of the rows of a counter in a group have a higher value than the row before
-_POINT = ["session", "line", "step", "epoch", "time"]
 
 
 def normalised(name: str) -> str:
@@ -210,84 +210,6 @@ class Axes:
         if epoch == self.latest:
             self.highest, self.middle = max(self.highest, top), max(self.middle, middle)
         return self.offsets.get(epoch, 0)
-
-
-def points(index: pl.DataFrame, long: pl.DataFrame, source: str) -> pl.DataFrame:
-    """`points` rows in file order.
-
-    `index`: session, line, step, epoch, time and part of each logged row. A part that is not NULL is a prefix of the
-    metric's name. `long`: row (position in `index`), metric, value.
-    """
-    rows = index[long["row"]] if long.height else index.clear()
-    part = rows["part"]
-    name = pl.select(
-        pl.when(part.is_null()).then(long["metric"]).otherwise(pl.concat_str([part, pl.lit("/"), long["metric"]]))
-    ).to_series()
-    frame = rows.select(_POINT).with_columns(metric=name, value=long["value"], source=pl.lit(source))
-    return frame.select([pl.col(k).cast(t) for k, t in SCHEMAS["points"].items()]) if len(long) else table("points")
-
-
-def wide_points(
-    index: pl.DataFrame,
-    values: Mapping[str, pl.Series],
-    texts: Mapping[str, pl.Series],
-    source: str,
-    constants: Constants,
-) -> pl.DataFrame:
-    """`points` rows, metric after metric, from one Float64 column per metric.
-
-    `index`: session, line, step, epoch and time of each row. `texts`: columns that may hold a part or a metric's name.
-    Columns shared by all metrics are not copied. Columns with one value come from the file's `constants`.
-    """
-    if not values:
-        return table("points")
-    rows, every = index.height, index.height * len(values)
-    words = {kind: texts[n] for kind, among in (("name", NAMES), ("part", PARTS)) for n in matching(texts, among)[:1]}
-    long = {name: pl.concat([column] * len(values)) for name, column in [*index.to_dict().items(), *words.items()]}
-    long |= {n: constants.column(None, every, column.dtype) for n, column in long.items() if not column.count()}
-    long["metric"] = pl.concat([constants.column(name, rows, pl.String) for name in values])
-    long["value"] = pl.concat(list(values.values()))
-    long["source"] = constants.column(source, every, pl.String)
-    frame = pl.DataFrame([long[name].alias(name) for name in [*SCHEMAS["points"], *words]])
-    if long["value"].null_count():
-        frame = frame.drop_nulls("value")
-    return frame.with_columns(metric=_full_name(words)).select(SCHEMAS["points"].names()) if words else frame
-
-
-def _full_name(words: Collection[str]) -> pl.Expr:
-    """The name of a metric, from the columns `name` and `part` where `words` contains them."""
-    metric, name, part = pl.col("metric"), pl.col("name"), pl.col("part")
-    if "name" in words:
-        metric = pl.when((metric.str.to_lowercase() == "value") & name.is_not_null()).then(name).otherwise(metric)
-    return pl.when(part.is_null()).then(metric).otherwise(part + "/" + metric) if "part" in words else metric
-
-
-def batches(frame: pl.DataFrame, size: int = 1_000_000) -> Iterable[pl.DataFrame]:
-    """The frame in pieces of at most `size` rows; no piece for an empty frame."""
-    return frame.iter_slices(size) if frame.height else ()
-
-
-def column_of(long: pl.DataFrame, name: str, rows: int) -> pl.Series:
-    """One metric of a long frame (row, metric, value) as a column of `rows` values. Of duplicates the first counts."""
-    found = long.filter(pl.col("metric") == name).unique("row", keep="first", maintain_order=True)
-    index = pl.DataFrame({"row": pl.int_range(rows, dtype=pl.Int64, eager=True)})
-    return index.join(found, on="row", how="left", maintain_order="left")["value"]
-
-
-def renamed(long: pl.DataFrame, texts: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """A long frame in which the metric `value` is renamed by a column of texts (NAMES), where there is one."""
-    names = next((texts[name] for name in matching(texts, NAMES)), None)
-    if names is None:
-        return long
-    name = names.gather(long["row"]).alias("name")
-    named = (pl.col("metric").str.to_lowercase() == "value") & name.is_not_null()
-    return long.with_columns(metric=pl.when(named).then(name).otherwise("metric"))
-
-
-def part(texts: Mapping[str, pl.Series], rows: int) -> pl.Series:
-    """The column of texts that assigns rows to parts of the data (PARTS: train, val …), NULL where none does."""
-    empty = pl.repeat(None, rows, dtype=pl.String, eager=True)
-    return next((texts[name] for name in matching(texts, PARTS)), empty).alias("part")
 
 
 def fractions(column: pl.Series) -> bool:

@@ -586,6 +586,16 @@ def evaluations() -> list[Seed]:
     return seeds
 
 
+def named_lists() -> list[Seed]:
+    """Lists of losses, as PyYAML writes them, in TOML, and as Python prints them."""
+    import yaml
+
+    data = {"lr": 0.001, "train_loss": [numbers(s)["train/loss"] for s in range(40)]}
+    toml = f"lr = 0.001\ntrain_loss = {data['train_loss']}\n"
+    texts = {"hist.yaml": yaml.safe_dump(data), "hist.toml": toml, "hist.txt": repr(data)}
+    return [Seed(name, content.encode()) for name, content in texts.items()]
+
+
 WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "tensorboard": tensorboard,
     "wandb": wandb,
@@ -599,6 +609,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "mlflowdb": mlflowdb,
     "trackio": trackio,
     "numberlists": number_lists,
+    "namedlists": named_lists,
     "listcells": list_cells,
     "numpy": numpy_arrays,
     "jsoncurves": json_curves,

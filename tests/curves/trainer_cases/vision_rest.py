@@ -239,4 +239,9 @@ CASES: list[tuple[str, list[str], list[str], dict[str, str]]] = [
         {"train/obj_loss": "loss_component", "val/obj_loss": "val_loss_component", "metrics/mAP_0.5": "val_score",
          "metrics/mAP_0.5:0.95": "val_score", "x/lr0": "learning_rate"},
     ),
+    (
+        "flower", [], [],
+        {"losses_distributed": "val_loss", "losses_centralized": "val_loss", "metrics_centralized/accuracy": "val_accuracy",
+         "metrics_distributed/accuracy": "val_accuracy", "metrics_distributed_fit/accuracy": "train_accuracy"},
+    ),
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """The files that make a run."""
 
+import json
 import os
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from loganalyst.errors import SourceError
 from loganalyst.opening import LEADS_OUT
-from loganalyst.sources.discovery.runs import discover
+from loganalyst.sources.discovery.runs import discover, runs
 
 
 def touch(root: Path, *names: str) -> None:
@@ -108,3 +109,30 @@ def test_checkpoints_are_listed_not_read(tmp_path: Path) -> None:
     found = discover(tmp_path)
 
     assert sorted(f.name for f in found.checkpoints) == ["model.safetensors", "step=100.ckpt"]
+
+
+LISTS = json.dumps({"train_losses": [2.0, 1.5, 1.0], "val_losses": [2.1, 1.7, 1.4]})
+
+
+def test_the_only_file_with_curves_of_a_named_folder(tmp_path: Path) -> None:
+    """Its name says nothing. The reason is stated."""
+    touch(tmp_path, "model.py")
+    (tmp_path / "lists.json").write_text(LISTS)
+    (tmp_path / "words.json").write_text('["a", "b"]')
+    found = discover(tmp_path)
+
+    assert names(tmp_path) == ["lists.json"]
+    assert found.root == tmp_path
+    assert found.basis == ("lists.json: the only file of the folder that holds curves, by its content",)
+    assert not [*runs(tmp_path)]  # an audit takes no such file for a run
+    with pytest.raises(SourceError, match="name the file itself"):
+        discover(tmp_path, by_content=False)
+
+
+def test_several_files_with_curves_or_many_files_are_not_searched(tmp_path: Path) -> None:
+    for folder, files in (("two", ["a.json", "b.json"]), ("many", [f"{i}.py" for i in range(10)] + ["a.json"])):
+        (tmp_path / folder).mkdir()
+        for name in files:
+            (tmp_path / folder / name).write_text(LISTS if name.endswith(".json") else "pass\n")
+        with pytest.raises(SourceError, match=r"name the file itself|no known log format"):
+            discover(tmp_path / folder)

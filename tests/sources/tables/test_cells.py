@@ -4,6 +4,8 @@ import math
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loganalyst.sources.files.lineblocks import Block
 from loganalyst.sources.tables import cells
@@ -61,3 +63,36 @@ def test_columns():
 
     assert found.values["a"].to_list() == [1.0, 2.0]
     assert found.texts["b"].to_list() == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["45.2%", "46 %", "-1e1%", "50"], [45.2, 46.0, -10.0, 50.0]),
+        (["12.3s", "13s", "0"], [12.3, 13.0, 0.0]),
+        (["4.2GB", "4.25 GB"], [4.2, 4.25]),
+        (["1.5it/s", "2 it/s"], [1.5, 2.0]),
+        (["1.5GB", "900MB"], [None, None]),
+        (["12.3s", "5"], [None, 5.0]),  # minutes?
+        (["10k", "11k"], [None, None]),  # a factor
+        (["%", "a%", "1.2.3s"], [None, None, None]),
+    ],
+)
+def test_numbers_with_a_unit(texts, found):
+    """All cells have the same unit; where units differ, the numbers cannot be compared."""
+    assert cells.numbers(pl.Series(texts)).to_list() == found
+
+
+def test_rows_with_units_are_numbers():
+    """One cell of each column: their units differ."""
+    assert cells.numeric(["1", "45.2%", "12.3s"])
+    assert not cells.numeric(["epoch", "acc%", "time"])
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1),
+    st.sampled_from(["%", " %", "s", "ms", "GB"]),
+)
+def test_a_unit_does_not_change_numbers(values, unit):
+    """As Python writes them."""
+    assert cells.numbers(pl.Series([f"{value!r}{unit}" for value in values])).to_list() == values

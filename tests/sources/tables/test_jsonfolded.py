@@ -74,6 +74,31 @@ def test_rows_that_count_under_a_key(data: Any, tmp_path: Path) -> None:
     assert found["metric"].unique().sort().to_list() == ["loss", "lr"]
 
 
+def test_rows_of_parts_with_measures_of_any_name(tmp_path: Path) -> None:
+    """As many rows for each part, with the same keys: samples of data have seldom both."""
+    rows = [{"total": x, "seg": x / 2, "cls": x / 2} for x in LOSS]
+    found = points(tmp_path / "log.json", {"train": rows, "dev": rows})
+
+    assert found.filter(metric="dev/total").select("step", "value").rows() == list(enumerate(LOSS))
+    assert found["metric"].n_unique() == 6
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [{"total": 1.0}] * 4,  # fewer
+        [{"total": 1.0, "id": 3}] * 5,
+        [{"total": "a"}] * 5,
+        [{"x": 1.0}] * 5,
+    ],
+)
+def test_samples_of_parts_are_no_course(other: list[Any], tmp_path: Path) -> None:
+    own = [{key: 1.5 for key in other[0] if key != "id"}] * 5
+    (tmp_path / "data.json").write_text(json.dumps({"train": own, "test": other}))
+
+    assert not pipeline.read_run(tmp_path / "data.json").points.height
+
+
 def test_rows_of_two_trainings_are_not_mixed(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_text(json.dumps({"model_a": ROWS, "model_b": ROWS}))

@@ -5,7 +5,7 @@ import re
 import polars as pl
 import pytest
 
-from loganalyst.sources.tables import stepcolumns
+from loganalyst.sources.tables import namedpoints, stepcolumns
 from loganalyst.sources.tables.stepcolumns import Axes
 
 
@@ -117,6 +117,6 @@ def test_wide_points():
         {"session": [0, 0], "line": [1, 2], "step": [1, 2], "epoch": [None, None], "time": [None, None]}
     )
     texts = {"tag": pl.Series(["loss", "acc"]), "split": pl.Series(["train", None], dtype=pl.String)}
-    found = stepcolumns.wide_points(index, {"value": numbers(0.5, None)}, texts, "x.csv", Constants())
+    found = namedpoints.wide_points(index, {"value": numbers(0.5, None)}, texts, "x.csv", Constants())
 
     assert found.select("metric", "step", "value").rows() == [("train/loss", 1, 0.5)]
