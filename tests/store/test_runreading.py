@@ -28,6 +28,8 @@ from loganalyst.sources.text.sizes import Sizes
 from loganalyst.store import runreading
 from loganalyst.store.state import State
 
+pytestmark = pytest.mark.takes_long
+
 
 def event(step: int, value: float, tag: bytes = b"loss", begin: float = 1.7e9) -> bytes:
     """One record of an event file: a scalar at a step, ten seconds after the last."""
