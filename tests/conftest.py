@@ -1,8 +1,10 @@
 """Settings of all tests: no time limits, and the same examples every time where a build must not depend on chance."""
 
+import gc
 import importlib.util
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +45,32 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if TORCH or collection_path.suffix != ".py":
         return None
     return bool(NEEDS_TORCH.search(collection_path.read_text(encoding="utf-8"))) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected (a million objects) lives to the end: cycles are not looked for in it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers take the files in the order below, and not by their number of tests."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Among several workers, files that take long begin first; else the last one to end works alone for minutes."""
+    if hasattr(config, "workerinput"):
+        tests = Counter(item.path for item in items)
+        items.sort(key=lambda item: (item.get_closest_marker("takes_long") is None, -tests[item.path]))
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,8 @@ import pytest
 import loganalyst
 from loganalyst.diagnosis.catalogue import FOLDERS_WITHOUT_RULES
 
+pytestmark = pytest.mark.takes_long
+
 ROOT = Path(__file__).parents[1]
 MODULES = {"pyyaml": "yaml", "backports.zstd": "backports"}  # whose name is not the distribution's
 

@@ -32,6 +32,8 @@ from loganalyst.sources.text.tracebacks import tracelines
 from tests import regexes
 from tests.regexes import Regex
 
+pytestmark = pytest.mark.takes_long
+
 PROJECT = Path(__file__).parents[1]
 FORBIDDEN = {"POSSESSIVE_REPEAT", "ATOMIC_GROUP"}  # Python 3.11.2 matches them wrongly
 LENGTH = 40_000  # characters: what takes their square takes a minute for each regex

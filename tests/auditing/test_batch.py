@@ -13,7 +13,7 @@ import loganalyst
 from loganalyst import cli
 from loganalyst.auditing.runlist import COLUMNS
 
-pytestmark = pytest.mark.usefixtures("workers_here")
+pytestmark = [pytest.mark.usefixtures("workers_here"), pytest.mark.takes_long]
 OOM = (
     "step {i} loss 2.{i}\n"
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {i}.50 GiB. "

@@ -19,6 +19,8 @@ from loganalyst.limits import Limits
 from loganalyst.processes import Ready
 from loganalyst.store import Outcome, Store, tablefiles
 
+pytestmark = pytest.mark.takes_long
+
 OOM = "step {i} loss 2.{i}\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {i}.50 GiB. GPU 0 is full\n"
 
 

@@ -12,6 +12,8 @@ from fixtures.slurm import cluster as slurm
 from loganalyst.store import Outcome
 from tests.auditing.test_cluster import make_runs
 
+pytestmark = pytest.mark.takes_long
+
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[slurm.Cluster]:

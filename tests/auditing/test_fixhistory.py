@@ -11,6 +11,8 @@ from loganalyst.diagnosis.confidence import logit, sigmoid
 from loganalyst.model import Run, table
 from loganalyst.report.verification import screen
 
+pytestmark = pytest.mark.takes_long
+
 RATES = (0.05, 0.04, 0.03, 0.02)
 
 

@@ -17,7 +17,7 @@ from loganalyst.auditing.newfindings import scan
 from loganalyst.errors import StoreError
 from loganalyst.store import Store, lock
 
-pytestmark = pytest.mark.usefixtures("workers_here")
+pytestmark = [pytest.mark.usefixtures("workers_here"), pytest.mark.takes_long]
 OOM = "step 1 loss 2.5\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 is full\n"
 PROGRAM = [sys.executable, "-m", "loganalyst.cli"]
 

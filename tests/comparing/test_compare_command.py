@@ -16,7 +16,7 @@ from loganalyst import cli
 from loganalyst.report.comparison.schema import schema
 from tests.comparing.conftest import write
 
-pytestmark = pytest.mark.usefixtures("workers_here")
+pytestmark = [pytest.mark.usefixtures("workers_here"), pytest.mark.takes_long]
 PUBLISHED = Path(__file__).parents[2] / "docs/schema/comparison-1.json"
 
 

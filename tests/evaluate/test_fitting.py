@@ -14,6 +14,8 @@ from loganalyst.evaluate.fitting import Fitting, Key, balance
 from loganalyst.evaluate.labelled import Labelled, recorded
 from tests.evaluate.evaluatedruns import PUBLIC_LOGS, nan_runs
 
+pytestmark = pytest.mark.takes_long
+
 
 def test_public_logs_have_the_scale_of_logs(judged: Catalogue) -> None:
     """Every row has a cause that its log states."""

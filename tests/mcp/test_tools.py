@@ -21,6 +21,8 @@ from loganalyst.report.diagnosis import schema
 from loganalyst.report.diagnosis.brief import size
 from loganalyst.report.verification import schema as verificationschema
 
+pytestmark = pytest.mark.takes_long
+
 RUNS = Path(__file__).parents[2] / "fixtures" / "runs"
 OOM = "step 1 loss 2.1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"
 CODE = "def main():\n    optimiser = SGD(parameters, lr=0.5)\n"

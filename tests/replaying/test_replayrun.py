@@ -15,6 +15,8 @@ from loganalyst.report.replay import schema
 from loganalyst.report.replay import screen as report
 from tests.replaying.searches import hypothesis
 
+pytestmark = pytest.mark.takes_long
+
 SCHEMA = Path(__file__).parents[2] / "docs/schema/replay-1.json"
 
 

@@ -16,6 +16,8 @@ from loganalyst.sources import ingest as module
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.ingest import ingest, only_texts, processes_for
 
+pytestmark = pytest.mark.takes_long
+
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(30))
 
 

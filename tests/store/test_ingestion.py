@@ -17,6 +17,8 @@ from loganalyst.processes import Ready
 from loganalyst.store import ingestion, tablefiles
 from loganalyst.store.changedruns import Below, Damage
 
+pytestmark = pytest.mark.takes_long
+
 INGEST = """
 import sys
 from functools import partial

@@ -13,6 +13,8 @@ from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.text import reader
 from loganalyst.sources.text.sizes import Sizes
 
+pytestmark = pytest.mark.takes_long
+
 CORPUS = Path(__file__).parents[3] / "../shared/corpus/text"
 TABLES = ("points", "lines", "blocks", "config", "gaps", "sessions")
 BAR = "{:3}%|###   | {}/20 [00:{:02}<00:20,  3.1it/s, loss={:.3f}]"
