@@ -40,7 +40,7 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
         for metric, (role, why) in changed.items()
         if why
     }
-    corrected = (_negative_measures, _rising_splits, _running_clocks, _placeholders, _lost_games)
+    corrected = (_negative_measures, _rising_splits, _boosted_scores, _running_clocks, _placeholders, _lost_games)
     return contradicted | {metric: to for changed in corrected for metric, to in changed(found, claims)}
 
 
@@ -60,6 +60,18 @@ def _rising_splits(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str
     for curve in shares if len(shares) == len(named_after) else ():
         role = ACCURACY_OF[claims[curve.metric].role.name]
         yield curve.metric, claim(role, f"{claims[curve.metric].why}, but it rises", role_file().certainty.doubted)
+
+
+def _boosted_scores(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Boosting's `test` beside `learn` that begins at its lowest: CatBoost prints any score there, and the first trees
+    lower every loss.
+    """
+    named = {normalise(c.metric): c for c in found if claims[c.metric].role.name in ACCURACY_OF}
+    if "learn" in named and (test := named.get("test")) and test.values.size >= MIN_CLOCK_POINTS:
+        begins_lowest = int(np.argmin(test.values)) == 0
+        if begins_lowest and _rises(_sampled(test)) and not _rises(_sampled(named["learn"])):
+            why = f"{claims[test.metric].why}, but it rises from the first tree on"
+            yield test.metric, claim("val_score", why, role_file().certainty.doubted)
 
 
 def _placeholders(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

@@ -127,3 +127,14 @@ def test_a_loss_that_is_always_0_while_the_weights_move(values: list[float], hel
 def test_lost_games_are_no_loss(metric: str, beside: tuple[str, ...], role: str) -> None:
     """Wins and draws of the same name say what is counted."""
     assert judged(metric, [20.0, 18.0, 2.0], **{name: [0.0, 2.0, 18.0] for name in beside}) == role
+
+
+def test_a_score_that_boosting_prints_under_the_name_of_a_loss() -> None:
+    """CatBoost prints `learn` and `test` of its metric, whatever that is."""
+    rising = [0.7 + 0.01 * k for k in range(20)]
+    higher = [x + 0.05 for x in rising]
+
+    assert judged("test", FALLING, learn=FALLING) == "val_loss"
+    assert judged("test", rising, learn=FALLING) == "val_score"
+    assert judged("test", rising, learn=higher) == "val_accuracy"
+    assert judged("learn", higher, test=rising) == "train_accuracy"
