@@ -7,7 +7,9 @@ kimg    Ld     Lg      fid
 
 import re
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
 _NONE = r"[-–—](?:\s|$)"  # a cell without a value: `-`
@@ -15,13 +17,28 @@ _ERROR = r"(?:±|\+/-)\s*[\d.]+"  # of the number before: `± 0.2`
 # numbers, blanks and what separates cells: `  50 | 0.5  +0.6 | -`
 ROW = rf"^\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+[\s|;]*$"
 _RULER = r"^[\s\-=+|_─━┼:]{3,}$"
-_APART = r"\s{2,}|\s*[|;\t]\s*|,\s*"  # between names that may have blanks themselves
+# between names that may have blanks themselves (`loss of D  loss of G`, `D;G`), and between names that are single words
+_BETWEEN = (re.compile(r"\s{2,}|[|;\t,]"), re.compile(r"[\s|;,]+"))
 _MIN_ROWS = 4
 _MIN_NAMES, _MAX_NAMES = 2, 40
 _MAX_LETTERS = 40  # of a name
 _MAX_HEADERS = 64  # of a batch; a table has one
 _MIN_GROWING = 0.9  # share of the rows at which the first column grows
 _SCHEMA = {"row": pl.Int64, "role": pl.String, "name": pl.String, "value": pl.Float64}
+
+
+def with_names(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The rows of bare numbers and the two lines above each, which may be a ruler and the names.
+
+    >>> with_names(np.array([False, False, False, True, False])).tolist()
+    [False, True, True, True, False]
+    """
+    if not rows.any():
+        return rows
+    near = rows.copy()
+    near[:-1] |= rows[1:]
+    near[:-2] |= rows[2:]
+    return near
 
 
 def cells(lines: pl.DataFrame) -> pl.DataFrame:
@@ -76,7 +93,8 @@ _CELL = rf"{_NUMBER}|[-–—]"
 
 def _names(header: str, width: int) -> list[str] | None:
     """The names in a header: those far apart, or the single words, whichever are as many as the numbers of a row."""
-    some = [[name for name in re.split(by, header.strip(" |;#\t")) if name] for by in (_APART, r"[\s|;,]+")]
+    parts = [[name.strip() for name in between.split(header.strip(" |;#\t"))] for between in _BETWEEN]
+    some = [[name for name in names if name] for names in parts]
     fits = [names for names in some if _MIN_NAMES <= len(names) <= _MAX_NAMES and _are_names(names)]
     exact = [names for names in fits if len(names) == width]
     longer = [names for names in fits[:1] if len(names) > width]  # a last column is often empty

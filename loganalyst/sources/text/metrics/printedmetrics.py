@@ -18,7 +18,7 @@ from loganalyst.model import table
 from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk, chunk_of
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import headings, lineforms, printedforms, printedtables
+from loganalyst.sources.text.metrics import barerows, headings, lineforms, printedforms, printedtables
 from loganalyst.sources.text.metrics.lineforms import Form
 from loganalyst.sources.text.metrics.linenumbers import Numbers
 from loganalyst.sources.text.metrics.lineshapes import Shape
@@ -244,15 +244,15 @@ class Reader(msgspec.Struct):
 
     def _tables(self, chunk: Chunk, look: Look, mine: Mask, session: NDArray[np.int64], found: Numbers) -> None:
         """Add the numbers of tables over several lines; the lines of a table have no other numbers."""
-        bare = bool((look.flags["bare"] & mine).any())
-        headed = bare or bool((look.flags["header"] & mine).any())
-        rows = np.flatnonzero(mine if headed else look.flags["table"] & mine)
+        bare = look.flags["bare"] & mine
+        headed = bool((look.flags["header"] & mine).any())
+        rows = np.flatnonzero(mine if headed else mine & (look.flags["table"] | barerows.with_names(bare)))
         rows = rows[np.diff(chunk.starts)[rows] <= MAX_LINE_BYTES]
         if not len(rows):
             return
         bodies, place = self._bodies(chunk, rows, look)
         lines = pl.DataFrame({"row": rows, "text": bodies.some(place), "session": session[rows]})
-        cells = printedtables.cells(lines.filter(~lineforms.is_noise(pl.col("text"))), bare=bare)
+        cells = printedtables.cells(lines.filter(~lineforms.is_noise(pl.col("text"))), bare=bool(bare.any()))
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))
             found.add_long(cells)

@@ -10,7 +10,7 @@ from loganalyst.sources.text.patterns import unknownerrors
 
 # Every such message contains one of these
 _STEMS = ("skip", "retry", "tries", "try", "fall", "fell", "ignor", "continu", "instead", "using", "reduc", "halv",
-          "lower", "decreas", "attempt", "created a temp")  # fmt: skip
+          "lower", "decreas", "attempt", "created a temp", "│")  # fmt: skip
 
 
 def says_handled(message: pl.Series) -> pl.Series:

@@ -96,7 +96,7 @@ def test_a_logger_with_numbers_under_keys_has_text_too(tmp_path: Path, key: str)
     run = read(tmp_path / "log.jsonl", [*steps, {"event": "crashed", **level, key: f"{TRACE}ValueError: bad shape"}])
     (cause, *_) = diagnose(tmp_path / "log.jsonl").causes
 
-    assert run.points.select("metric", "step", "value").rows() == [("loss", i, 3 / (i + 1)) for i in range(60)]
+    assert run.points.select("metric", "step", "value").rows() == [("train/loss", i, 3 / (i + 1)) for i in range(60)]
     assert run.points["line"].to_list() == list(range(1, 61))
     assert run.status == "failed"
     assert (cause.id, cause.line, cause.file) == ("code-exception", 61, "log.jsonl")

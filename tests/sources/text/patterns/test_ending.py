@@ -192,3 +192,20 @@ def test_work_behind_an_error_shows_that_it_was_survived(
     tmp_path: Path, behind: str, found: list[tuple[int, str]]
 ) -> None:
     assert last_words(tmp_path, "Unable to start the quux daemon\n" + behind) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "complains"),
+    [
+        ("all shards done; nan rows: 0; building the index", False),
+        ("run.pl: 0 / 40 failed", False),
+        ("0 rows failed", False),
+        ("run.pl: 10 / 40 failed", True),
+        ("nan rows: 0.5", True),
+        ("3 rows failed", True),
+    ],
+)
+def test_a_count_of_none_is_no_complaint(line: str, complains: bool) -> None:
+    said = ending.spoken(pl.DataFrame({"line": [1], "text": [line], "body": [line]}))
+
+    assert said["complaint"].to_list() == [complains]

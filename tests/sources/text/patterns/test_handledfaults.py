@@ -38,6 +38,10 @@ TRACE = (
         ("flash_attn is not installed, using sdpa instead", True),
         ("CUDA is not available using cpu instead", True),
         ("Please check the target modules and try again.", False),
+        ("ReadTimeoutError: HTTPSConnectionPool(host='i.example.org', port=443): Read timed out.   (try 1/4)", True),
+        ("ReadTimeoutError: HTTPSConnectionPool(host='i.example.org', port=443): Read timed out. (try 4/4)", False),
+        (" 32768 │ naive │ out of memory (torch.OutOfMemoryError: CUDA out of memory.) │ — │ —", True),
+        ("│ RuntimeError: CUDA out of memory. │", False),
         ("trial killed, no configuration left", False),
     ],
 )
