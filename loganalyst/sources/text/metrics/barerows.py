@@ -35,10 +35,10 @@ def with_names(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """
     if not rows.any():
         return rows
-    near = rows.copy()
-    near[:-1] |= rows[1:]
-    near[:-2] |= rows[2:]
-    return near
+    found = rows.copy()
+    found[:-1] |= rows[1:]
+    found[:-2] |= rows[2:]
+    return found
 
 
 def cells(lines: pl.DataFrame) -> pl.DataFrame:

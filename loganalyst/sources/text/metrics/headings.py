@@ -40,5 +40,5 @@ def _above(line: Rows, heading: Mask, closes: Mask) -> Rows:
     row = np.arange(len(line))
     opened = np.maximum.accumulate(np.where(heading, row, -1))
     closed = np.maximum.accumulate(np.where(closes & ~heading, row, -1))
-    near = line - line[np.maximum(opened, 0)] <= MAX_LINES
-    return np.where((opened > closed) & near & ~heading, opened, -1)
+    in_reach = line - line[np.maximum(opened, 0)] <= MAX_LINES
+    return np.where((opened > closed) & in_reach & ~heading, opened, -1)
