@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
@@ -135,5 +136,13 @@ def _is_other_data(curve: Curve, training: Curve, role: str) -> bool:
     """Whether the values are of other data: they differ, and losses are higher than on the training data."""
     trained = training.values[np.searchsorted(training.steps, curve.steps)]
     if role != "train_accuracy":
-        return float((curve.values > trained).mean()) >= MIN_ABOVE
+        return float((curve.values > trained).mean()) >= MIN_ABOVE and not _is_sum(curve.values, trained)
     return float((curve.values != trained).mean()) >= MIN_DIFFERING
+
+
+def _is_sum(values: NDArray[np.float64], trained: NDArray[np.float64]) -> bool:
+    """Whether the values are the training's times a number, such as that of the batches of an epoch: at the start,
+    losses of other data are alike.
+    """
+    first = slice(0, MIN_SHARED)
+    return bool(np.median(values[first]) > MAX_RATIO * np.median(trained[first]) > 0)

@@ -16,6 +16,7 @@ from loganalyst.curves import (
     rolecompany,
     rolevalues,
     termsums,
+    unnamedmeasures,
 )
 from loganalyst.curves.roleclaims import Claim, Claims, claim, named
 from loganalyst.curves.rolefile import role_file
@@ -29,6 +30,7 @@ _CHECKS: tuple[_Check, ...] = (
     datasplits.changes,
     termsums.changes,
     discriminatorscores.changes,
+    unnamedmeasures.changes,
 )
 
 

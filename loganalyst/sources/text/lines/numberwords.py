@@ -49,7 +49,7 @@ RESULT = (
     r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|"
     r"\b(?:perda|perte|perdita|kayıp|strata)\b|потер|точност|accuratezza|akurasi|do[gğ]ruluk|dok[lł]adno|précision|"
     r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|"
-    r"\b(?:acc[0-9]?|b?ce|xent|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
+    r"\b(?:acc[0-9]?|b?ce|xent|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|eer|dice|meteor|cider|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
 # Words of settings that may contain a word of results: `loss weight`, `reward scale`, `accuracy threshold`
 SETTING = (
@@ -78,8 +78,12 @@ EVALUATION = re.compile(
     rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
     re.IGNORECASE,
 )
-# `[train] loss=2, [valid] loss=3`
-SECTION = re.compile(r"\[(train|training|test|testing|val|valid|validation|eval|evaluation|dev)\]", re.IGNORECASE)
+# `[train] loss=2, [valid] loss=3`, `train: loss 2, acc 0.5 -> val: loss 3`
+SECTION = re.compile(
+    r"(?:\[|(?<!\w))(train|training|test|testing|val|valid|validation|eval|evaluation|dev|训练|訓練|验证|驗證|検証|测试|測試)"
+    r"(?:\]|\s?:\s?(?=[^\W\d_]))",
+    re.IGNORECASE,
+)
 # `end of epoch 3`, `saving epoch 3`: such a line opens no epoch
 CLOSING = re.compile(r"\b(?:end|sav|finish|complet|done|best)", re.IGNORECASE)
 # Words that a metric's name at the end of a sentence may have: `average` and `train_loss` in `the average train_loss`

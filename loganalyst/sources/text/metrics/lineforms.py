@@ -16,92 +16,12 @@ from numpy.typing import NDArray
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT
 from loganalyst.sources.text.metrics import digitcolumns as columns
-from loganalyst.sources.text.metrics import lineshapes, printedforms, shapeparts
+from loganalyst.sources.text.metrics import lineshapes, plainpairs, printedforms, shapeparts
 from loganalyst.sources.text.metrics.lineshapes import Shape
 
 # `0.5`, `-1e-5`, `.5`, `nan`, `+inf`; not the 3 in `conv3` or `v1.3`
 _NUMBER = (
     r"(^|[^\w.@+\-" + JOIN + r"])([-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf(?:inity)?)\b))"
-)
-# `2024-05-01 10:00:02,123`, `2024/05/01`, `05/01 10:00:02`, `1:02:03.5`
-_TIME = (
-    r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}"
-    r"(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-    r"|(?:\b[0-9]{1,2}/[0-9]{2} )?\b[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?\b"
-)
-# nan as a word ("number of nan iterations") is joined to its neighbour. "loss: nan grad_norm: 2" and "loss nan step 5"
-# hold numbers before the next name.
-_BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
-# `nan iterations`, `inf detected`
-_AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
-_BLANKS = tuple(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \n")  # U+3000 is the last one
-_VALUE = r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
-_PAIRED = "(?i:mean|median|avg|average|min|max|train|training|val|valid|validation|test)"  # words before `/`
-_NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
-# Pattern, replacement, and texts (lower case) of which each match contains one. Few logs contain most of them, and
-# building a pattern's engine takes longer than running it on a short log.
-_CLEANING = (
-    (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),  # our marks must not occur
-    (r"(IoU=[\d.]+):", "$1-", ("iou=",)),  # COCO's `IoU=0.50:0.95` becomes `IoU=0.50-0.95`
-    # a line `tensor(0.5, grad_fn=<MeanBackward0>)`: of the values with a gradient a program prints a loss
-    (rf"^tensor\(({_VALUE}), (?:device='[\w:]+', )?grad_fn=<\w+>\)$", "loss tensor: $1", ("grad_fn=",)),
-    # `tensor(0.5, device='cuda:0')`, `Array(0.5, dtype=float32)`, `tensor(0.5)`
-    (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)*\)", "$1", ("tensor(", "array(")),
-    # printed tuples and OrderedDicts: `('Epoch: ', 3)`, `('loss', 0.5, 'acc', 0.9)`, `([('loss', 0.5)])`
-    (rf"'([A-Za-z][^',:=]{{0,39}}?)\s?[:=]?\s?', ?(\[?{_VALUE})", "'$1': $2", ("', ",)),
-    # `mean/median reward 26.4/27`, `train/val loss: 0.5 / 0.6`: two results and their values
-    (
-        rf"\b({_PAIRED})/({_PAIRED}) (\w{{1,30}})(:?) ({_VALUE}) ?/ ?({_VALUE})\b",
-        "$1 $3: $5, $2 $3: $6",
-        ("mean/", "avg/", "average/", "min/", "max/", "train/", "training/", "val/"),
-    ),
-    # `loss (train/val): 0.5/0.6`
-    (
-        rf"\b(\w{{1,30}}) \(({_PAIRED})/({_PAIRED})\) ?[:=] ?({_VALUE}) ?/ ?({_VALUE})\b",
-        "$2 $1: $4, $3 $1: $5",
-        ("(train/", "(training/", "(mean/", "(min/", "(val/"),
-    ),
-    # a counter and its number in one word: `ep01`, `Epoch-3:`, `e3 loss`
-    (
-        r"(^|[\s\[(|,])(?i:(epoch|ep|iteration|iter|step|it))[-_#]?([0-9]{1,9})(\s|[:|,\])]|$)",
-        "$1$2 $3$4",
-        ("ep", "it"),
-    ),
-    (r"(^|\s)[eE]([0-9]{1,5})(\s+[a-z|]|:)", "${1}epoch $2$3", ("e",)),
-    # thousands: `10k | return 3`, `step 10k`, `frames: 2M`
-    (r"^\s*([0-9]+)[kK]( ?[|:,] ?[A-Za-z])", "${1}000$2", ("k",)),
-    (r"\b(?i:(steps?|frames|timesteps|iters?|iteration|samples))([:= ]{1,3})([0-9]+)[kK]\b", "$1$2${3}000", ("k",)),
-    (r"^\s*([0-9]+)M( ?[|:,] ?[A-Za-z])", "${1}000000$2", ("m",)),
-    (r"\b(?i:(steps?|frames|timesteps|iters?|iteration|samples))([:= ]{1,3})([0-9]+)M\b", "$1$2${3}000000", ("m",)),
-    # two measures of the same data: `train 0.58 / 0.59`
-    (
-        r"\b(?i:(train|training|trn|val|vld|valid|validation|test))(:? )([0-9]*\.[0-9]+) ?/ ?([0-9]*\.[0-9]+)\b",
-        "$1$2$3 ${1}_2$2$4",
-        ("/",),
-    ),
-    (r"第\s?([0-9]+)\s?(轮|步|个? ?epoch)\s?", "第 $1 $2 ", ("第",)),  # `第3轮损失`
-    (r"\b([Rr])(?:\^2|²)", "${1}2", ("r^2", "r²")),
-    (r"([0-9])(?:\.{2,}|…)(\s|$)", "$1,$2", ("..", "…")),  # `Loss: 0.514.. Test Loss: 0.6...`
-    (  # COCO's `Average Precision  (AP) @[ IoU=0.50 | area=   all | maxDets=100 ]` becomes `AP@0.50_all_100`
-        r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
-        "$1@${2}_${3}_$4",
-        ("average ",),
-    ),
-    # `eval 20: train 1.05 | val 1.19`, `[eval @ 20] train: 1.05`: the step of the evaluation
-    (r"^(\W{0,9})(?i:eval|evaluation)(?: @| at)? ([0-9]+)(\]?:|\])", "${1}step ${2}$3", ("eval ", "evaluation ")),
-    *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
-    # Kaldi: `minibatches 0-9 is -3.5`; ESPnet: `1epoch:train:1-50batch:`
-    (r"(minibatches |:)([0-9]+)-([0-9]+)( is\b|batch:)", "$1$2 to $3$4", ("minibatches ", "batch:")),
-    (r"(:-?[0-9]+\.[0-9]+)\+([0-9]+\.[0-9]+)", "$1 + $2", ("+",)),  # mean and deviation: `test-rmse:0.5+0.01`
-    # Julia's @show of a call, perhaps tracked: `loss(x, y) = 0.5 (tracked)`
-    (r"^(\w+)\([^=\"]*\) = (?:param\()?([-+.\w]+)\)?(?: \(tracked\))?$", "$1 = $2", (") = ",)),
-    (r"\b(?i:(top)) ([0-9]{1,3}) ((?i:acc))", "$1$2 $3", ("top ",)),  # `top 5 acc`
-    (_TIME, CLOCK, (":", "-", "/")),
-    (r"%\|[^|]*\|", "%" + BAR, ("%|",)),  # `37%|███   |`
-    (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars: `loss=nan.0`
-    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),  # `[==>....]`, `━━━───`
-    *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
-    (r"\s+", " ", ("  ", *_BLANKS)),
 )
 # `tps: 1,234 mfu: 38.5`, `iter:  12,000, lr: 0.1`: commas between thousands. The comma of `loss: 1,234` may be a
 # decimal one, unless the line has a decimal point as well.
@@ -211,9 +131,7 @@ def cleaned(text: pl.Series) -> pl.DataFrame:
         plain = expr.str.replace_all(*_COMMAS)
         asked = expr.str.contains(_DECIMAL_COMMA) & ~expr.str.contains(_DECIMAL_POINT)
         expr = pl.when(asked).then(plain).otherwise(expr)
-    for pattern, by, words in _CLEANING:
-        if any(word in lowered for word in words):
-            expr = expr.str.replace_all(pattern, by)
+    expr = plainpairs.rewritten(expr, lowered)
     rows = pl.DataFrame({"text": text}).with_columns_seq(text=expr.str.strip_chars())
     return rows.with_columns_seq(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT))
 
@@ -284,7 +202,7 @@ def _template(form: str, line: str) -> str | None:
     if _UNSURE.search(form) or len(form) > 4000 or not line.replace("\t", " ").isprintable():
         return None
     clocks = [
-        re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in re.findall(_TIME, re.sub(r"IoU=", "", line), re.ASCII)
+        re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in re.findall(plainpairs.TIME, re.sub(r"IoU=", "", line), re.ASCII)
     ]
     if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
         return None
@@ -304,6 +222,6 @@ def _literal(text: str, clocks: list[str]) -> str:
 
 def _number(before: str, after: str) -> str:
     """The regex of the number between two texts; digits only, where nan next to them would be a word."""
-    named = re.match(rf" {_AFTER_NAN}", after) and not re.search(r"[:=] $", before)
-    tied = re.search(rf"{_BEFORE_NAN} $", before) or named or re.match(r"\w", after)
+    named = re.match(rf" {plainpairs.AFTER_NAN}", after) and not re.search(r"[:=] $", before)
+    tied = re.search(rf"{plainpairs.BEFORE_NAN} $", before) or named or re.match(r"\w", after)
     return _DIGITS if tied else _DIGITS_OR_NAN

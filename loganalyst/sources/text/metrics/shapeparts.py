@@ -310,9 +310,9 @@ def _fractions(numbers: list[Number], parts: list[str]) -> None:
         if SPLIT.fullmatch(n.plain):
             n.drop()
         if STRONG.search(n.plain):
-            percent = re.fullmatch(r"\s?\(", parts[n.index + 2]) and parts[n.index + 3 :][:1]
+            percent = re.fullmatch(r"\s?[(=\[]?\s?", parts[n.index + 2]) and parts[n.index + 3 :][:1]
             total.role = None
-            if percent and percent[0].startswith("%"):
+            if percent and (percent[0].startswith("%") or not percent[0].strip()):
                 n.index += 2
             else:
                 n.drop()

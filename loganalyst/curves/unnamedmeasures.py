@@ -1,0 +1,73 @@
+"""What a run measures where no name says it: one quantity of the training data and of held-out data.
+
+`train/total` and `dev/total`, or `train` and `held`: that somebody compares them on both data says that they are what
+the training is for. Whether more is better, the training's own curve shows: that is the direction in which it goes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.curves.namedtotals import NAMES
+from loganalyst.curves.roleclaims import Claim, Claims, claim
+from loganalyst.curves.rolefile import role_file
+from loganalyst.curves.roles import measure, names_held_out, names_split, normalise
+from loganalyst.model import Curve
+
+MIN_POINTS = 6
+MIN_CHANGE = 0.02  # of the first third's level, by which the training's curve moves
+MIN_RANK_CORRELATION = 0.7  # of the training's curve with its own order
+LOSSES, SCORES = ("train_loss", "val_loss"), ("train_accuracy", "val_score")
+# roles that say whether a run learns: `train_loss`, `val_error_rate`, `reward`
+_OBJECTIVE = re.compile("loss|accuracy|score|error|perplexity|reward|fitness|success|likelihood")
+
+
+def changes(found: Sequence[Curve], claims: Claims) -> Claims:
+    """The metrics of both data, where the run has no curve with a known role that says whether it learns."""
+    if any(_OBJECTIVE.search(claims[c.metric].role.name) for c in found):
+        return {}
+    asked = [c for c in found if claims[c.metric].role.name == "other" and names_split(c.metric) and _measures(c)]
+    trained = [c for c in asked if not names_held_out(c.metric)]
+    held_out = [c for c in asked if names_held_out(c.metric)]
+    pairs = [(c, [h for h in held_out if _is_same(c, h)]) for c in trained]
+    pairs = [(c, others) for c, others in pairs if others or not measure(c.metric)]
+    whole = [pair for pair in pairs if measure(pair[0].metric) in ("", *NAMES)] or pairs
+    return dict(_claimed(*whole[0])) if len(whole) == 1 else {}  # of several, one may be a term of another
+
+
+def _measures(curve: Curve) -> bool:
+    """Whether the values may measure a model: not only whole numbers, and no name of an amount or a duration."""
+    finite = curve.values[np.isfinite(curve.values)]
+    amounts = role_file().words["amounts"]
+    measured = amounts.isdisjoint(normalise(curve.metric).split("_"))
+    return measured and finite.size >= MIN_POINTS and bool((finite != np.rint(finite)).any())
+
+
+def _is_same(trained: Curve, held_out: Curve) -> bool:
+    return measure(held_out.metric) == measure(trained.metric)
+
+
+def _claimed(trained: Curve, held_out: Sequence[Curve]) -> Iterator[tuple[str, Claim]]:
+    direction = _direction(trained.values[np.isfinite(trained.values)])
+    if not direction:
+        return
+    of_training, of_others = SCORES if direction > 0 else LOSSES
+    way = "rises" if direction > 0 else "falls"
+    why = f"it {way} on the training data" + (f", and {held_out[0].metric} measures the same" if held_out else "")
+    yield trained.metric, claim(of_training, why, role_file().certainty.doubted)
+    for curve in held_out:
+        yield curve.metric, claim(of_others, f"{trained.metric} {way}", role_file().certainty.doubted)
+
+
+def _direction(values: NDArray[np.float64]) -> int:
+    """1 if the values rise, -1 if they fall, 0 if neither is clear."""
+    third = values.size // 3
+    first, last = float(np.median(values[:third])), float(np.median(values[-third:]))
+    ranks = np.argsort(np.argsort(values))
+    with np.errstate(invalid="ignore"):
+        along = float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
+    if not abs(along) >= MIN_RANK_CORRELATION or abs(last - first) < MIN_CHANGE * abs(first):
+        return 0
+    return 1 if last > first else -1
