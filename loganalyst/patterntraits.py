@@ -59,6 +59,7 @@ TRAITS: Mapping[str, str] = {
     "message_advice": "captures `advice`: what the message of an error above advises",
     "cut_line": "the last line of the log has no end",
     "went_on": "ordinary work behind an exception that the program printed itself",
+    "unread_rows": "rows of numbers that look like results and are not understood; captures their number, `rows`",
     "trainer_line": "a trainer of `rules/trainers` prints it; captures `witness`, the text that shows it",
 }
 GUESSED = "wording-"  # the ids of families of messages (`rules/wording.yaml`) begin so
@@ -66,7 +67,7 @@ SIGNALS = ("SIGABRT", "SIGBUS", "SIGHUP", "SIGINT", "SIGKILL", "SIGSEGV", "SIGTE
 # Rows of `lines` that the reader of logs makes itself, without a pattern of the catalogue
 _MADE_BY_READER = {
     "step_printed": ("last-step",), "cut_line": ("cut-line",), "trainer_line": ("trainer-line",),
-    "went_on": ("went-on",),
+    "went_on": ("went-on",), "unread_rows": ("numbers-not-read",),
 }  # fmt: skip
 
 

@@ -58,6 +58,8 @@ def _ending(run: Run) -> Computed:
     if not any(s.format == "text" for s in run.sources):
         return {}
     last = run.sessions["session"].max()
+    if last is None:  # the reader failed
+        return {}
     cut = run.lines.filter(pl.col("pattern").is_in(having("cut_line")), session=last).to_dicts()
     if not cut:
         return {"log_ends_mid_line": False, "log_cut_at_buffer": False}

@@ -78,6 +78,7 @@ _COUNT_FEATURES = (
     ("log_lines_read", "lines of job logs read (last session)"),
     ("log_traceback_count", "Python tracebacks"),
     ("log_cascade_count", "lines that are consequences of an earlier fault"),
+    ("log_unread_rows", "rows of numbers of one form that look like results and are not understood"),
     ("log_work_count", "lines that state a completed unit of work: a trial, a fold, an epoch, an evaluation, a result"),
 )
 FEATURES = (
@@ -125,7 +126,13 @@ def _counted(lines: pl.DataFrame) -> Computed:
         "log_traceback_count": int(lines["pattern"].is_in(having("traceback")).sum()),
         "log_cascade_count": int((lines["part"] == "cascade").sum()),
         "log_work_count": int((lines["part"] == "work").sum()),
+        "log_unread_rows": _unread_rows(lines),
     }
+
+
+def _unread_rows(lines: pl.DataFrame) -> int:
+    rows = lines.filter(pl.col("pattern").is_in(having("unread_rows")))["captures"]
+    return sum(int(json.loads(captures)["rows"]) for captures in rows)
 
 
 def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> Computed:

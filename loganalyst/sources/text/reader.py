@@ -21,7 +21,7 @@ from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines import owners, powershell, printedarguments, stamps, wrapped
 from loganalyst.sources.text.lines.linekinds import Kinds, Look
 from loganalyst.sources.text.lines.numberrecords import Integers
-from loganalyst.sources.text.metrics import barsteps, lastprogress
+from loganalyst.sources.text.metrics import barsteps, lastprogress, unreadrows
 from loganalyst.sources.text.metrics import printedmetrics as logmetrics
 from loganalyst.sources.text.metrics.printedsteps import Steps
 from loganalyst.sources.text.patterns import closing, ending, goingon, userpatterns
@@ -207,7 +207,9 @@ class _Reading:
     def closing(self, path: Path) -> Iterator[Tables]:
         """The tables that are known at the end of the log."""
         yield Tables(lines=self.lines.table(last=True))
+        read = self.steps.kept
         for points in self.steps.points():
+            read += points.height
             yield Tables(points=points)
         found, left_out = self.blocks.summary(self.name)
         ends = [ending.cut(path, self.last_line, len(self.sessions.all) - 1), *self._last_words(path)]
@@ -215,6 +217,8 @@ class _Reading:
         number = sessions.height - 1
         progress = lastprogress.last(path, number, sessions["first_line"][-1], self.last_line)
         ends += [progress, self.trainers.table(self.sessions)]
+        if read < unreadrows.MAX_POINTS:
+            ends.append(unreadrows.found(path, number, self.last_line))
         left_out = pl.concat([left_out, self.sessions.left_out()])
         yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 

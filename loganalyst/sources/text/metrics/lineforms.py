@@ -202,7 +202,8 @@ def _template(form: str, line: str) -> str | None:
     if _UNSURE.search(form) or len(form) > 4000 or not line.replace("\t", " ").isprintable():
         return None
     clocks = [
-        re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in re.findall(plainpairs.TIME, re.sub(r"IoU=", "", line), re.ASCII)
+        re.sub(r"[0-9]", "[0-9]", re.escape(hit))
+        for hit in re.findall(plainpairs.TIME, re.sub(r"IoU=", "", line), re.ASCII)
     ]
     if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
         return None

@@ -25,7 +25,9 @@ _PAIRED = "(?i:mean|median|avg|average|min|max|train|training|val|valid|validati
 _NAN_WORDS = (rf"{BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {AFTER_NAN})")
 _POINT = r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?"  # `0.5`, `1.5e-3`: a number with a decimal point
 # `loss`, `Accuracy`, `dev_f1`: the end of a measure's name
-_MEASURE = r"(?i:\w{0,20}(?:loss|cost|acc|accuracy|error|err|mse|mae|nll|elbo|ppl|perplexity|auc|f1|iou|dice|score|bleu|r2))"
+_MEASURE = (
+    r"(?i:\w{0,20}(?:loss|cost|acc|accuracy|error|err|mse|mae|nll|elbo|ppl|perplexity|auc|f1|iou|dice|score|bleu|r2))"
+)
 _TRAINED = r"(?i:train|training|trn|tr)"  # words for the training data
 _HELD = r"(?i:val|valid|validation|test|testing|dev|eval|held|heldout|held-out)"  # words for held-out data
 _CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"  # letters of scripts that put no blank before a number
@@ -60,22 +62,36 @@ _LAYOUTS = (
     (rf"\b(\pL\w{{0,20}})/(\pL\w{{0,20}}) ?[:=]? ?({_POINT}) ?/ ?({_POINT})", "$1: $3, $2: $4", ("/",)),
     # `train acc, test acc | 0.5, 0.6`
     (
-        rf"^(\pL[\w ]{{0,30}}), ?(\pL[\w ]{{0,30}}) ?[|:] ?({_POINT}), ?({_POINT})$",
+        rf"^(\pL[\w ]{{0,30}}), ?(\pL[\w ]{{0,30}}?) ?[|:] ?({_POINT}), ?({_POINT})$",
         "$1: $3, $2: $4",
         ("|", ":"),
     ),
-    # one measure, then its data: `MSE: train: 0.5, validation: 0.6`, `loss -> train 0.5 | val 0.6`, `Loss (train: 0.5, val: 0.6)`
+    # one measure, then its data: `MSE: train: 0.5, validation: 0.6`, `loss -> train 0.5 | val 0.6`,
+    # `Loss (train: 0.5, val: 0.6)`
     (
-        rf"\b({_MEASURE})(?:\s?(?::|->|=>|=|\|)\s?|\s?\()({_TRAINED})[:= ]{{1,3}}({_VALUE})\s?[,;|/]?\s?({_HELD})[:= ]{{1,3}}({_VALUE})\)?",
+        rf"\b({_MEASURE})(?:\s?(?::|->|=>|=|\|)\s?|\s?\()({_TRAINED})[:= ]{{1,3}}({_VALUE})"
+        rf"\s?[,;|/]?\s?({_HELD})[:= ]{{1,3}}({_VALUE})\)?",
         "$2 $1: $3, $4 $1: $5",
         ("tr",),
     ),
     (r"([0-9])f(-?[0-9]{1,2})\b", "${1}e$2", ("f0", "f-", "f1", "f2", "f3")),  # Julia's Float32: `0.5f0`, `1.0f-5`
     # no blank before a number: `损失0.53`, `验证loss0.53`; nor behind it: `38.4秒`
-    (rf"({_CJK}[A-Za-z_]{{0,12}})([0-9]+\.[0-9]+)", "$1: $2", ("损", "失", "率", "度", "loss", "acc", "为", "は", "値")),
+    (
+        rf"({_CJK}[A-Za-z_]{{0,12}})([0-9]+\.[0-9]+)",
+        "$1: $2",
+        ("损", "失", "率", "度", "loss", "acc", "为", "は", "値"),
+    ),
     (r"([0-9])(秒|分|小时|時間|초)", "$1 $2", ("秒", "分", "小时", "時間", "초")),
-    (rf"^(\W{{0,9}}{_CJK}{{2,12}})([0-9]{{1,7}})(\s|[:,/|\]]|$)", "$1 $2$3", ("エポック", "에포크", "에폭", "轮", "步", "次", "回")),  # `エポック3 損失`
-    (rf"^(\W{{0,9}}\pL+ [0-9]+) {_OF} ([0-9]+)\b", "$1/$2", (" из ", " de ", " von ", " sur ", " di ", " van ", " z ", " ze ", " av ", " af ", " dari ")),
+    (
+        rf"^(\W{{0,9}}{_CJK}{{2,12}})([0-9]{{1,7}})(\s|[:,/|\]]|$)",
+        "$1 $2$3",
+        ("エポック", "에포크", "에폭", "轮", "步", "次", "回"),
+    ),  # `エポック3 損失`
+    (
+        rf"^(\W{{0,9}}\pL+ [0-9]+) {_OF} ([0-9]+)\b",
+        "$1/$2",
+        (" из ", " de ", " von ", " sur ", " di ", " van ", " z ", " ze ", " av ", " af ", " dari "),
+    ),
     # a counter and its number in one word: `ep01`, `Epoch-3:`, `e3 loss`
     (
         r"(^|[\s\[(|,])(?i:(epoch|ep|iteration|iter|step|it))[-_#]?([0-9]{1,9})(\s|[:|,\])]|$)",

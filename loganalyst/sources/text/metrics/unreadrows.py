@@ -1,0 +1,64 @@
+"""Rows of numbers that look like results and that nothing understood, in a log that gave hardly any metric.
+
+Such a log shows a training, but not how it went: that nothing was found in it means nothing.
+"""
+
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.model import table
+from loganalyst.opening import opened
+from loganalyst.sources.text.lines.prefixes import described
+from loganalyst.sources.text.metrics import lineforms
+
+PATTERN = "numbers-not-read"
+MAX_POINTS = 10  # with more numbers read from it, a log is understood
+TAIL_BYTES = 1 << 17  # bytes of the end of the file that are searched
+MIN_ROWS = 8  # rows of one form
+MAX_ROW_CHARS = 400  # longer lines are dumps
+MAX_TEXT_CHARS = 200  # characters of a line that are kept
+# a number with a decimal point and without a unit: `loss 0.5,`, `| 1.5e-3 |`
+_RESULT = r"(?:^|[\s:=,;|(\[])[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?(?:[\s,;|)\]]|$)"
+# `Time 0.31`, `took 2.5`, `mem: 3.1`: what is measured is not the model
+_TIMED = r"(?i)\b(?:time|took|elapsed|eta|second|secs?|duration|memory|mem|gpu|cpu|size|version)"
+
+
+def found(path: Path, session: int, last_line: int) -> pl.DataFrame:
+    """A row of `lines` (pattern `numbers-not-read`, captures `rows`) for the form that most of the file's last lines
+    have, if they hold results; else none. `last_line` is the number of the file's last line.
+
+    A form counts if at least half of its rows have values of their own.
+    """
+    rows = _rows(path)
+    results = rows.filter(pl.col("text").str.contains(_RESULT), ~pl.col("text").str.contains(_TIMED))
+    counted = results.group_by("form").agg(
+        pl.len().alias("rows"),
+        pl.col("text").n_unique().alias("different"),
+        pl.col("back").last(),
+        pl.col("text").last(),
+    )
+    counted = counted.filter(pl.col("rows") >= MIN_ROWS, 2 * pl.col("different") >= pl.col("rows"))
+    most = counted.sort("rows", "form", descending=True).head(1)
+    return table("lines", {
+        "session": session, "file": path.name, "line": last_line - most["back"], "pattern": PATTERN, "part": "advice",
+        "captures": most.select(pl.struct(pl.col("rows").cast(pl.String)).struct.json_encode()).to_series(),
+        "text": most["text"].str.head(MAX_TEXT_CHARS),
+    })  # fmt: skip
+
+
+def _rows(path: Path) -> pl.DataFrame:
+    """The last lines of the file that are no dump and no noise: text, form, and how far from the end."""
+    with opened(path) as file:
+        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+        tail = file.read(TAIL_BYTES)
+    if 4 * tail.count(b"\0") > len(tail):  # UTF-16
+        tail = b""
+    lines = pl.Series("text", tail.decode("utf-8", "replace").removesuffix("\n").split("\n"), pl.String)
+    last = lines.str.strip_chars_end("\r").str.split("\r").list.last()
+    rows = pl.DataFrame({"text": last}).with_columns(back=pl.int_range(pl.len(), 0, -1) - 1)
+    rows = rows.filter(pl.col("text").str.len_chars() <= MAX_ROW_CHARS, ~lineforms.is_noise(pl.col("text")))
+    if not rows.height:
+        return rows.with_columns(form=pl.col("text"))
+    body = described(rows["text"])["body"]
+    return lineforms.cleaned(body).with_columns(rows["back"])

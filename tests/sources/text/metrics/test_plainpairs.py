@@ -1,0 +1,63 @@
+"""Layouts of printed numbers that are written again as pairs of a name and a number."""
+
+import polars as pl
+import pytest
+
+from loganalyst.sources.text.metrics.plainpairs import rewritten
+from loganalyst.sources.text.metrics.printedmetrics import parse
+from tests.sources.text.metrics.metric_cases import frame
+
+
+def plain(line: str) -> str:
+    text: str = pl.DataFrame({"text": [line]}).select(rewritten(pl.col("text"), line.lower())).item()
+    return text
+
+
+@pytest.mark.parametrize(
+    ("line", "pairs"),
+    [
+        ("[validation] accuracy/loss: 0.2362/3.7488", "[validation] accuracy: 0.2362, loss: 3.7488"),
+        ("dev P/R/F1: 0.5 / 0.6 / 0.55", "dev P: 0.5, R: 0.6, F1: 0.55"),
+        ("train loss/acc = 2.25 / 0.31", "train loss: 2.25, acc: 0.31"),
+        ("step/total: 5/60", "step/total: 5/60"),  # a position, and no results
+        ("train acc, test acc | 0.31, 0.25", "train acc: 0.31, test acc: 0.25"),
+        ("MSE: train:  2.24 , validation:  2.76", "train MSE: 2.24, validation MSE: 2.76"),
+        ("loss -> train: 2.3 | val: 2.4", "train loss: 2.3, val loss: 2.4"),
+        ("Accuracy (train: 0.3, valid: 0.2)", "train Accuracy: 0.3, valid Accuracy: 0.2"),
+        ("Epoch 3: train 0.5 val 0.6", "Epoch 3: train 0.5 val 0.6"),  # `3` is no measure
+        ("train_loss = 2.24f0 lr = 1.0f-5", "train_loss = 2.24e0 lr = 1.0e-5"),
+        ("训练: 损失3.9897 正确率7.66%", "训练: 损失: 3.9897 正确率: 7.66%"),
+        ("整体测试上的loss3.72", "整体测试上的loss: 3.72"),
+        ("用时38.4秒", "用时38.4 秒"),
+        ("エポック3 損失: 0.5", "エポック 3 損失: 0.5"),
+        ("Эпоха 1 из 30: loss 2.3", "Эпоха 1/30: loss 2.3"),
+        ("Epoche 2 von 9 fertig", "Epoche 2/9 fertig"),
+    ],
+)
+def test_a_layout_becomes_pairs(line: str, pairs: str) -> None:
+    assert plain(line) == pairs
+
+
+@pytest.mark.parametrize(
+    ("lines", "metrics"),
+    [
+        (
+            "Эпоха {i} из 9 -> train: loss {a}, acc {b} -> val: loss {c}, acc {b}\n",
+            ["train loss", "train acc", "val loss", "val acc"],
+        ),
+        ("Epoch {i}/9 -> train: loss {a} -> val: loss {c}\n", ["train loss", "val loss"]),
+        ("第{i}轮 ▏训练: 损失{a} ▏验证: 损失{c}\n", ["训练 损失", "验证 损失"]),
+        ("┌ Info: Epoch {i}\n│   train_loss = {a}f0\n└   val_loss = {c}f0\n", ["train_loss", "val_loss"]),
+        ("Epoch {i} Train set: Average loss: {a}\tAccuracy: {i}/9\t{c}\n", ["Average loss", "Accuracy"]),
+    ],
+)  # fmt: skip
+def test_the_numbers_are_read(lines: str, metrics: list[str]) -> None:
+    text = "".join(lines.format(i=i, a=f"{2 / i:.3f}", b=f"{i / 10:.2f}", c=f"{3 / i:.3f}") for i in range(1, 6))
+    found = parse(frame(text))
+
+    assert found["metric"].unique(maintain_order=True).to_list() == metrics
+    assert found.filter(metric=metrics[0]).select("epoch", "value").rows() == [
+        (float(i), float(f"{2 / i:.3f}")) for i in range(1, 6)
+    ]
+    last = found.filter(metric=metrics[-1])["value"].to_list()
+    assert last == [float(f"{i / 10:.2f}" if "acc" in metrics[-1] else f"{3 / i:.3f}") for i in range(1, 6)]
