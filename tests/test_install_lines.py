@@ -20,7 +20,7 @@ INSTALL = re.compile(
 OURS = re.compile(
     r"(?:\.|/path/to/checkout)(?:\[[a-z]+(?:,[a-z]+)*\])?|dist/\S+\.whl|fixtures/\S+/requirements\.txt|PACKAGE"
 )
-TOOLS = {"build", "pre-commit", "twine"}  # of the workflows and of CONTRIBUTING.md
+TOOLS = {"build", "pip", "pre-commit", "twine"}  # of the workflows, of .ci/run and of CONTRIBUTING.md
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
