@@ -5,7 +5,7 @@ import importlib.util
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -65,12 +65,26 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Every other worker looks at the files from the end: what it compiles is there when the others come to it."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and os.environ.get("PYTEST_XDIST_WORKER", "gw0")[-1] in "13579":
+        report.result.reverse()
+    return report
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Among several workers, files that take long begin first; else the last one to end works alone for minutes."""
+    """Among several workers, files that take long begin first; else the last one to end works alone for minutes.
+
+    The order is the same in each of them, whatever order they collected in.
+    """
     if hasattr(config, "workerinput"):
         tests = Counter(item.path for item in items)
-        items.sort(key=lambda item: (item.get_closest_marker("takes_long") is None, -tests[item.path]))
+        items.sort(key=lambda item: (item.get_closest_marker("takes_long") is None, -tests[item.path], item.path))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import polars as pl
 
 from loganalyst.diagnosis import healthyrange
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.kindcap import foreign
+from loganalyst.diagnosis.kindcap import foreigners
 from loganalyst.diagnosis.rule import Item, Rule, SymptomRule
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.diagnosis.texttemplate import Template
@@ -64,7 +64,8 @@ class Answers:
 
 def feature_table(catalogue: Catalogue, rows: Sequence[Mapping[str, FeatureValue]]) -> pl.DataFrame:
     """One row per run, with the features that are known for any run, in their types."""
-    known = {name: dtype for name, dtype in catalogue.types.items() if any(row.get(name) is not None for row in rows)}
+    some = {name for row in rows for name, value in row.items() if value is not None}
+    known = {name: dtype for name, dtype in catalogue.types.items() if name in some}
     known = known or dict(islice(catalogue.types.items(), 1))  # without a column there are no rows
     return pl.from_dicts([{name: row.get(name) for name in known} for row in rows], schema=known, strict=False)
 
@@ -116,20 +117,22 @@ def _answers(
     values: Mapping[str, FeatureValue],
     witnesses: Mapping[str, Witness],
 ) -> Answers:
-    rules = catalogue.rules.values()
-    items = {rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules}
+    items = {id_: tuple(row[item.ask.text] for item in rule.evidence) for id_, rule in catalogue.rules.items()}
+    symptoms, rules, notes = (
+        foreigners(each, values) for each in (catalogue.symptoms, catalogue.rules, catalogue.notes)
+    )
     usual = healthyrange.usual(catalogue, values, items)
     return Answers(
         values,
         witnesses,
-        symptoms={id_: not foreign(s, values) and row[s.ask.text] for id_, s in catalogue.symptoms.items()},
-        applies={rule.id: not foreign(rule, values) and _applies(rule, row) for rule in rules},
+        symptoms={id_: id_ not in symptoms and row[s.ask.text] for id_, s in catalogue.symptoms.items()},
+        applies={id_: id_ not in rules and _applies(rule, row) for id_, rule in catalogue.rules.items()},
         items=healthyrange.withdrawn(items, usual),
-        notes={id_: not foreign(note, values) and row[note.ask.text] for id_, note in catalogue.notes.items()},
+        notes={id_: id_ not in notes and row[note.ask.text] for id_, note in catalogue.notes.items()},
         conditions={ask.text: row[ask.text] for ask in catalogue.conditions},
         usual=usual,
         if_reported={
-            id_: not foreign(s, values) and row[s.if_reported.text]
+            id_: id_ not in symptoms and row[s.if_reported.text]
             for id_, s in catalogue.symptoms.items()
             if s.if_reported
         },

@@ -24,9 +24,19 @@ class _ForKinds(Protocol):
 
 def foreign(entry: _ForKinds, values: Values) -> str | None:
     """The kind of training of the run if it is surely none that the entry is for; else None."""
+    kind = _sure(values)
+    return kind if kind and not _serves(entry, kind) else None
+
+
+def foreigners(entries: Mapping[str, _ForKinds], values: Values) -> frozenset[str]:
+    """The ids of the entries that are `foreign` to the run."""
+    kind = _sure(values)
+    return frozenset(id_ for id_, entry in entries.items() if not _serves(entry, kind)) if kind else frozenset()
+
+
+def _sure(values: Values) -> str | None:
     kind, probability = _known(values)
-    sure = probability >= verdict_limit("kind_sure")
-    return kind if kind and sure and not _serves(entry, kind) else None
+    return kind if probability >= verdict_limit("kind_sure") else None
 
 
 def limit(entry: _ForKinds, values: Values) -> Limit | None:

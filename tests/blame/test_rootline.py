@@ -49,14 +49,15 @@ def test_root_cause(tmp_path: Path, case: Case) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_session_of_many_is_judged_as_if_it_were_alone(tmp_path: Path, seed: int) -> None:
-    """Sessions do not affect each other, whatever their order in two logs."""
+    """Sessions do not affect each other, whatever their order in two logs: half of them in each order."""
     logs = [told.replace(ROOT, "") for case in CASES for told in case.files.values()]
     for name in ("train.out", "train.err"):
         Random(f"{name}{seed}").shuffle(logs)
         (tmp_path / name).write_text("".join(f"Namespace(lr=0.1)\n{log}" for log in logs))
     run = ingest(tmp_path)
+    sessions = sorted(set(run.sessions["session"]))
     together = roots(outlived(run)).drop("row")
-    alone = [roots(outlived(run, session)).drop("row") for session in sorted(set(run.sessions["session"]))]
+    alone = [roots(outlived(run, session)).drop("row") for session in sessions[seed::2]]
 
-    assert len(alone) > len(CASES)
-    assert_frame_equal(together, pl.concat(alone))
+    assert len(sessions) > len(CASES)
+    assert_frame_equal(together.filter(pl.col("session").is_in(sessions[seed::2])), pl.concat(alone))

@@ -14,24 +14,26 @@ CASES = [(topic.id, check, test) for topic in topics() for check in topic.checks
 CHECKS = [check for topic in topics() for check in topic.checks]
 
 
-@pytest.mark.parametrize(
-    ("topic", "check", "test"), CASES, ids=lambda case: getattr(case, "name", getattr(case, "id", case))
-)
-def test_a_check_finds_what_its_tests_say(topic, check, test):
+def test_a_check_finds_what_its_tests_say():
     """Each check has a finding and a silent or usual case of its own."""
-    unknown = test.facts.keys() - facts().keys()
-    answers = {one.check.id: one.answer for one in judge(test.facts)}
+    known = facts().keys()
+    found = [(topic, check.id, test, test.facts.keys() - known, answer(check, test)) for topic, check, test in CASES]
 
-    assert (unknown, answers[check.id]) == (set(), test.found)
+    assert len(found) > 200
+    assert [case for case in found if case[3] or case[4] != case[2].found] == []
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
-def test_a_check_is_tested_both_ways(check):
+def answer(check, test):
+    """What a check answers to the facts of a test."""
+    return {one.check.id: one.answer for one in judge(test.facts)}[check.id]
+
+
+def test_a_check_is_tested_both_ways():
     """A check that cannot fail, or cannot be silent, is a defect."""
-    found = {test.found for test in check.tests}
+    found = {check.id: {test.found for test in check.tests} for check in CHECKS}
 
-    assert found & {"wrong", "unusual", "record"}
-    assert found & {"silent", "usual"}
+    assert [id_ for id_, each in found.items() if not each & {"wrong", "unusual", "record"}] == []
+    assert [id_ for id_, each in found.items() if not each & {"silent", "usual"}] == []
 
 
 def test_without_facts_every_check_is_silent():
@@ -46,10 +48,12 @@ def test_ids_are_unique():
     assert len(ids) == len(set(ids)) >= 70
 
 
-@pytest.mark.parametrize("check", [check for check in CHECKS if check.possible], ids=lambda check: check.id)
-def test_the_usual_range_lies_within_the_possible_one(check):
+def test_the_usual_range_lies_within_the_possible_one():
     """A usual value is never wrong."""
-    assert check.possible[0] <= check.usual[0] <= check.usual[1] <= check.possible[1]
+    ranges = {c.id: (c.possible[0], *c.usual, c.possible[1]) for c in CHECKS if c.possible}
+
+    assert len(ranges) > 20
+    assert {id_: ends for id_, ends in ranges.items() if [*ends] != sorted(ends)} == {}
 
 
 def test_every_setting_is_asked_for():

@@ -31,10 +31,11 @@ for name, program in programs.items():
         os._exit(code)
     print(name, os.waitpid(child, 0)[1], flush=True)
 """
+# Every optimiser imports torch._dynamo, which takes two seconds, if it is not there yet
 IMPORTS = {
-    "pytorch": "import torch",
-    "transformers": "import torch, transformers; transformers.Trainer, transformers.TrainingArguments",
-    "lightning": "import lightning.pytorch",
+    "pytorch": "import torch._dynamo",
+    "transformers": "import torch._dynamo, transformers; transformers.Trainer, transformers.TrainingArguments",
+    "lightning": "import torch._dynamo, lightning.pytorch",
     "keras": "import keras",
 }
 Outcomes = Callable[[str], tuple[dict[str, str], str]]

@@ -5,7 +5,7 @@ import pytest
 from loganalyst.diagnosis import diagnose
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import logit
-from loganalyst.diagnosis.kindcap import foreign, limit
+from loganalyst.diagnosis.kindcap import foreign, foreigners, limit
 from loganalyst.diagnosis.rule import Rule
 from loganalyst.model import Evidence, Features, FeatureValue
 from loganalyst.pipeline import catalogue as ours
@@ -46,6 +46,16 @@ def rule(catalogue: Catalogue, name: str) -> Rule:
 )
 def test_a_rule_is_foreign_where_another_kind_is_sure(all_rules, name, kind, probability, expected):
     assert foreign(rule(all_rules, name), known(kind, probability)) == expected
+
+
+@pytest.mark.parametrize("probability", [SURE, UNSURE, None])
+@pytest.mark.parametrize("kind", ["supervised", "reinforcement", None])
+def test_many_entries_at_once(all_rules: Catalogue, kind: str | None, probability: float | None) -> None:
+    values = known(kind, probability)
+    found = foreigners(all_rules.rules, values)
+
+    assert found == {id_ for id_, one in all_rules.rules.items() if foreign(one, values)}
+    assert bool(found) is (kind is not None and probability == SURE)
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 COMMANDS = [
-    *(f"audit {{0}} --jobs 1 --format {name}" for name in ("terminal", "json", "csv", "html")),
-    *(f"compare {{0}} --jobs 1 --format {name}" for name in ("terminal", "markdown", "json", "csv", "html")),
+    *(f"audit {{0}} --jobs 1 --store {{3}} --format {name}" for name in ("terminal", "json", "csv", "html")),
+    *(f"compare {{0}} --jobs 1 --store {{3}} --format {name}"
+      for name in ("terminal", "markdown", "json", "csv", "html")),
     *(f"diagnose {{1}} --format {name}" for name in ("terminal", "markdown", "json", "html", "sarif")),
     *("show {1}", "show {1} --features", "show {1} --features --format json", "scan {0} --jobs 1 --store {2}"),
     *(f"query SELECT+*+FROM+{t} --store {{3}} --format {f}" for t in ("config", "lines", "runs", "diagnoses")
