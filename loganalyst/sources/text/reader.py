@@ -218,7 +218,7 @@ class _Reading:
         progress = lastprogress.last(path, number, sessions["first_line"][-1], self.last_line)
         ends += [progress, self.trainers.table(self.sessions)]
         if read < unreadrows.MAX_POINTS:
-            ends.append(unreadrows.found(path, number, self.last_line))
+            ends.append(unreadrows.found(path, number, sessions["first_line"][-1], self.last_line))
         left_out = pl.concat([left_out, self.sessions.left_out()])
         yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 

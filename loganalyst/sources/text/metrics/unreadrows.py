@@ -24,13 +24,13 @@ _RESULT = r"(?:^|[\s:=,;|(\[])[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?(?:[\s,;|)\
 _TIMED = r"(?i)\b(?:time|took|elapsed|eta|second|secs?|duration|memory|mem|gpu|cpu|size|version)"
 
 
-def found(path: Path, session: int, last_line: int) -> pl.DataFrame:
+def found(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFrame:
     """A row of `lines` (pattern `numbers-not-read`, captures `rows`) for the form that most of the file's last lines
-    have, if they hold results; else none. `last_line` is the number of the file's last line.
+    have, if they hold results; else none. The session begins at `first_line`; `last_line` is the file's last line.
 
     A form counts if at least half of its rows have values of their own.
     """
-    rows = _rows(path)
+    rows = _rows(path).filter(last_line - pl.col("back") >= first_line)
     results = rows.filter(pl.col("text").str.contains(_RESULT), ~pl.col("text").str.contains(_TIMED))
     counted = results.group_by("form").agg(
         pl.len().alias("rows"),
@@ -39,7 +39,7 @@ def found(path: Path, session: int, last_line: int) -> pl.DataFrame:
         pl.col("text").last(),
     )
     counted = counted.filter(pl.col("rows") >= MIN_ROWS, 2 * pl.col("different") >= pl.col("rows"))
-    most = counted.sort("rows", "form", descending=True).head(1)
+    most = counted.filter(~_is_understood(counted)).sort("rows", "form", descending=True).head(1)
     return table("lines", {
         "session": session, "file": path.name, "line": last_line - most["back"], "pattern": PATTERN, "part": "advice",
         "captures": most.select(pl.struct(pl.col("rows").cast(pl.String)).struct.json_encode()).to_series(),
@@ -62,3 +62,9 @@ def _rows(path: Path) -> pl.DataFrame:
         return rows.with_columns(form=pl.col("text"))
     body = described(rows["text"])["body"]
     return lineforms.cleaned(body).with_columns(rows["back"])
+
+
+def _is_understood(forms: pl.DataFrame) -> pl.Series:
+    """Whether numbers of each form are metrics."""
+    meanings = [form.meaning(MIN_ROWS) for form in lineforms.learn(forms["text"])]
+    return pl.Series([meaning is not None and bool(meaning.slots) for meaning in meanings], dtype=pl.Boolean)

@@ -10,16 +10,18 @@ from loganalyst.sources.text.metrics.unreadrows import MIN_ROWS, found
 ROWS = [f"{i} 100 {2 / i:.4f} {9 / i:.2f}" for i in range(1, 13)]
 
 
-def unread(folder: Path, lines: list[str]) -> list[tuple[int, str, str]]:
+def unread(folder: Path, lines: list[str], first_line: int = 1) -> list[tuple[int, str, str]]:
     log = folder / "job.log"
     log.write_text("\n".join(lines) + "\n")
-    return [(row["line"], row["captures"], row["text"]) for row in found(log, 0, len(lines)).to_dicts()]
+    return [(row["line"], row["captures"], row["text"]) for row in found(log, 0, first_line, len(lines)).to_dicts()]
 
 
 def test_the_form_with_most_rows_is_named(tmp_path: Path) -> None:
     lines = ["Using cuda", *ROWS, *(f"probe {i / 7:.3f}" for i in range(8)), "done"]
 
     assert unread(tmp_path, lines) == [(13, '{"rows":"12"}', "12 100 0.1667 0.75")]
+    assert unread(tmp_path, lines, first_line=5) == [(13, '{"rows":"9"}', "12 100 0.1667 0.75")]
+    assert unread(tmp_path, lines, first_line=8) == [(21, '{"rows":"8"}', "probe 1.000")]
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,7 @@ def test_the_form_with_most_rows_is_named(tmp_path: Path) -> None:
         [f"took {i / 7:.3f}" for i in range(30)],
         [f"shard {i}: {i / 7:.2f}it/s" for i in range(30)],  # a number with a unit
         [f"2024-05-01 10:00:{i:02d}.5 saved" for i in range(30)],
+        [f"epoch {i} loss {i / 7:.3f}" for i in range(30)],  # read
         [""],
     ],
 )
