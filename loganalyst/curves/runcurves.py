@@ -7,6 +7,7 @@ from functools import partial
 
 from loganalyst.curves.effective import curves, last_training, metrics, stand_ins
 from loganalyst.curves.heldoutsets import TOTAL, WHY_SET, held_out_sets, held_out_total
+from loganalyst.curves.ratesearch import without_searches
 from loganalyst.curves.roleclaims import Claim
 from loganalyst.curves.roles import all_roles, corrected, proposed
 from loganalyst.curves.rolewitnesses import weighed
@@ -49,7 +50,8 @@ def run_curves(
     claims |= {m: claims[m]._replace(confidence=p) for m, p in run.role_confidence.items() if m in claims}
     found = [_claimed(curve, claims[curve.metric], direction, weights) for curve in found]
     found, separate = without_course(with_meanings(last_training(found), all_roles()), run, all_roles())
-    reasons = {m: c.why for m, c in claims.items()} | separate
+    found, searched = without_searches(found, all_roles())
+    reasons = {m: c.why for m, c in claims.items()} | separate | searched
     sets = frozenset[str]() if several else held_out_sets(found)
     found = [replace(curve, role=all_roles()[TOTAL]) if curve.metric in sets else curve for curve in found]
     judged = of_the_worst(found, several)
