@@ -19,6 +19,8 @@ MIN_POINTS = 6  # finite values of each of several accuracies
 MIN_STAGE_POINTS = 2  # of each where every task has its own stage, in which its values begin
 MIN_BENCHMARK_POINTS = 4
 _SAME_SUM = 1e-6  # spread of the sum of shares of one whole, beside their rounding
+_LEARNED = 0.25  # gain of a share since its first value, of a task that the run taught
+TASK_NAME_WORDS = 2  # "eval pick"; longer names are about other things
 _MAX_FAMILIES = 3  # the largest ones are asked
 _NUMBER = re.compile(r"\d+")
 
@@ -57,18 +59,17 @@ def is_benchmark(curve: Curve) -> bool:
 
 
 def begins_later(group: Sequence[Curve]) -> bool:
-    """Whether the metrics of a group begin at different times, as each does whose task has its own stage."""
-    return len({_begin(curve) for curve in group}) == len(group)
+    """Whether the metrics of a group begin at different times and so have different numbers of values, as each does
+    whose task has its own stage. Lines of one evaluation begin at different places, too.
+    """
+    begins = {(int(c.steps[0]), int(c.lines[0])) for c in group}
+    return len(begins) == len(group) == len({c.values.size for c in group})
 
 
 def shares(curve: Curve) -> NDArray[np.float64]:
     """The values as shares of 1, also of scores in per cent."""
     most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
     return curve.values / 100 if curve.role.name == SCORE and most > 1.5 else share(curve)
-
-
-def _begin(curve: Curve) -> tuple[int, int]:
-    return int(curve.steps[0]), int(curve.lines[0])
 
 
 def _long(curves: Sequence[Curve], least: int) -> list[Curve]:
@@ -84,9 +85,27 @@ def _staged(context: Context) -> list[list[Curve]]:
 
 
 def _of_unknown_sets(context: Context) -> list[list[Curve]]:
-    """Metrics named only after held-out data and a task: `eval_pick`, `eval_insert`. Shares of one whole are none."""
-    curves = [c for c in context.with_role(UNKNOWN) if names_held_out(c.metric) and _may_be_share(c)]
-    return [f for f in _families(_long(curves, MIN_POINTS)) if not _are_parts(f)]
+    """Metrics named by a word for held-out data and a task: `eval_pick`, `eval_insert`. Two of them at least were learned,
+    and they are no shares of one whole.
+    """
+    curves = [c for c in context.with_role(UNKNOWN) if _is_named_by_task(c) and _is_share(c)]
+    families = _families(_long(curves, MIN_POINTS))
+    return [f for f in families if sum(map(_was_learned, f)) > 1 and not _are_parts(f)]
+
+
+def _is_named_by_task(curve: Curve) -> bool:
+    words = normalise(curve.metric).split("_")
+    return len(words) == TASK_NAME_WORDS and names_held_out(words[0])
+
+
+def _is_share(curve: Curve) -> bool:
+    x = curve.values[np.isfinite(curve.values)]
+    return x.size > 0 and bool(x.min() >= 0 and x.max() <= 1)
+
+
+def _was_learned(curve: Curve) -> bool:
+    x = curve.values[np.isfinite(curve.values)]
+    return float(x.max() - x[0]) > _LEARNED
 
 
 def _may_be_share(curve: Curve) -> bool:

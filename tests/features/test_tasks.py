@@ -25,6 +25,8 @@ def test_metrics_named_after_held_out_data_and_a_task_are_tasks(context_of: Cont
     [
         {"eval_local": np.array(UP), "eval_global": 1 - np.array(UP)},  # parts of one whole
         {"eval_reach": np.array(UP) * 400, "eval_depth": np.array(UP)},  # no share
+        {"eval_episode_pose": np.array(UP), "eval_episode_reach": np.array(UP)},  # more than a task
+        {"eval_pick": np.array(UP), "eval_threshold": np.array(UP[::-1])},  # only one was learned
         {"local": np.array(UP), "global": np.array(UP)},  # not held out
         {"eval_pick": np.array(UP)},
     ],
