@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from loganalyst.curves.metricarrays import by_metric
 from loganalyst.curves.roleclaims import is_unsure
 from loganalyst.curves.roles import names_held_out, names_split
-from loganalyst.curves.taskstages import counted_on
+from loganalyst.curves.taskstages import of_stages
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
@@ -149,7 +149,7 @@ def last_training(found: list[Curve]) -> list[Curve]:
     score of the training data returns most of the way to its first value. If that is so once, and all count the same
     epochs, each count is a training. Stages of one training (`curves.taskstages`) are all of it.
     """
-    if (stages := counted_on(found)) is not None:
+    if (stages := of_stages(found)) is not None:
         return stages
     starts = [start for c in found if _shows_starts(c) and (start := _last_training_start(c)) is not None]
     return [_from_start(c, max(starts)) for c in found] if starts else found

@@ -1,5 +1,6 @@
 """Stages of one training that count their steps anew."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -25,11 +26,21 @@ def logged(begins: dict[str, int], ends: dict[str, int] | None = None, stages: i
 
 
 def test_tasks_that_begin_one_after_another_are_stages_of_one_training() -> None:
-    """The steps count on from task to task, for all metrics of the file."""
+    """The steps count on from task to task. The loss starts over with each task, so that of the last one counts."""
     loss, first, *_, last = last_training(logged({"acc_T1": 0, "acc_T2": 1, "acc_T3": 2}))
 
-    assert loss.steps.tolist() == first.steps.tolist() == [*range(1, 13)]
-    assert last.steps.tolist() == [*range(9, 13)]
+    assert first.steps.tolist() == [*range(1, 13)]
+    assert loss.steps.tolist() == last.steps.tolist() == [*range(9, 13)]
+
+
+@pytest.mark.parametrize(("leaders", "points"), [((0, 1, 2), 12), ((0, 1, 1), EPOCHS)])
+def test_tasks_logged_from_the_first_stage_on_lead_in_turn(leaders: tuple[int, ...], points: int) -> None:
+    """Each is best at the end of its own stage; in trainings that repeat one another the same is."""
+    found = logged(dict.fromkeys(["acc_T0", "acc_T1", "acc_T2"], 0))
+    for number, curve in enumerate(found[1:]):
+        curve.values[:] = np.repeat([0.9 if leader == number else 0.2 for leader in leaders], EPOCHS)
+
+    assert last_training(found)[1].values.size == points
 
 
 @pytest.mark.parametrize(
