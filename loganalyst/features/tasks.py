@@ -16,7 +16,7 @@ from loganalyst.model import Curve
 
 ROLE, UNNAMED_ROLE, SCORE, UNKNOWN = "val_accuracy", "train_accuracy", "val_score", "other"
 MIN_POINTS = 6  # finite values of each of several accuracies
-MIN_STAGE_POINTS = 2  # of each where every task has its own stage, in which its values begin
+MIN_STAGE_POINTS = 1  # of each where every task has its own stage: the last one may have been evaluated once
 MIN_BENCHMARK_POINTS = 4
 _SAME_SUM = 1e-6  # spread of the sum of shares of one whole, beside their rounding
 _LEARNED = 0.25  # gain of a share since its first value, of a task that the run taught
@@ -109,9 +109,10 @@ def _was_learned(curve: Curve) -> bool:
 
 
 def _may_be_share(curve: Curve) -> bool:
-    """Whether all values are shares of 1, or of 100 per cent, and not all are equal."""
+    """Whether all values are shares of 1, or of 100 per cent, and are no constant."""
     x = curve.values[np.isfinite(curve.values)]
-    return x.size > 0 and bool(x.min() >= 0 and x.max() <= 100) and not float(x.max()) == float(x.min()) != 0.0
+    constant = x.size > 1 and float(x.max()) == float(x.min()) != 0.0
+    return x.size > 0 and bool(x.min() >= 0 and x.max() <= 100) and not constant
 
 
 def _are_parts(family: Sequence[Curve]) -> bool:
