@@ -42,14 +42,22 @@ def benchmarks(context: Context) -> tuple[list[Curve], list[Curve]]:
 
 
 def of_two_sets(context: Context) -> list[list[Curve]]:
-    """Held-out scores whose names differ in one word beside that of their measure: `val_auc` and `external_auc`."""
+    """Held-out scores whose names differ in the word for their data only: `val_auc` and `external_auc`. `bal_acc` is
+    another measure of the same data as `acc`.
+    """
     curves = _long([c for c in context.with_role(ROLE, SCORE) if not is_one_sided(c)], MIN_BENCHMARK_POINTS)
-    found = defaultdict[tuple[str, str], list[Curve]](list)
+    found = defaultdict[tuple[str, ...], list[Curve]](list)
     for curve in curves:
-        rest = [w for w in normalise(curve.metric).split("_") if not names_held_out(w)]
-        if rest:
-            found[curve.role.name, rest[-1]].append(curve)
+        words = normalise(curve.metric).split("_")
+        rest = tuple(word for word in words if not _names_set(word))
+        if 0 < len(rest) < len(words):
+            found[rest].append(curve)
     return [group for group in found.values() if len(group) == 2]
+
+
+def _names_set(word: str) -> bool:
+    """Whether a word is for held-out data: `val`, `external`, `holdoutb`."""
+    return names_held_out(word) or word.startswith(tuple(role_file().words["second_set"]))
 
 
 def is_benchmark(curve: Curve) -> bool:

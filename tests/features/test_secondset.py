@@ -22,6 +22,8 @@ def test_a_second_set_that_learns_nothing(features_of: FeaturesOf) -> None:
     "logged",
     [
         {"val_auc": HIGH, "val_f1": LOW},  # another measure
+        {"val_acc": HIGH, "val_bal_acc": LOW},  # another mean over the same data
+        {"val_acc": HIGH, "val_acc_minority": LOW},  # a part of it
         {"val_precision": HIGH, "external_precision": LOW},  # can be traded for recall
         {"val_auc": HIGH, "external_auc": LOW[:2]},  # too few
         {"val_auc": HIGH},
