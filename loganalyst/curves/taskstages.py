@@ -24,9 +24,10 @@ def of_stages(found: Sequence[Curve]) -> list[Curve] | None:
     """The curves of a file that holds stages of one training, with steps that count on from stage to stage; None unless
     a file does. Metrics of tasks have all stages, others the last one, because a loss starts over with each task.
     """
-    for curve in found:
+    again = {c.source: c for c in reversed(found) if _starts(c).size}  # the first such curve of each file
+    for source, curve in again.items():
         starts = _starts(curve)
-        own = [c for c in found if _has_lines(c) and c.source == curve.source] if starts.size else []
+        own = [c for c in found if _has_lines(c) and c.source == source]
         tasks = {c.metric for family in _families(own) if _are_tasks(family, starts) for c in family}
         if tasks:
             gains = _last_steps(curve, starts)
