@@ -14,7 +14,8 @@ from loganalyst.model import Curve, Feature
 from loganalyst.signals.standarderror import since_z
 
 NEEDS = "independent measure"
-ROLES = ("success_rate", "val_score", "val_accuracy")
+ROLES = ("val_score", "val_accuracy")
+SOLVED, REFERENCE = "success_rate", "reference_kl"
 UNKNOWN, UNNAMED = "other", "train_accuracy"
 MIN_POINTS, MIN_LEVEL_POINTS = 3, 6  # values of a measure; values from which levels stand for single ones
 
@@ -47,7 +48,7 @@ class _Fall(NamedTuple):
 def compute(context: Context) -> Computed:
     """All of FEATURES, if a reward and another measure are logged."""
     reward = context.main_reward()
-    if reward is None or reward.role.name in ROLES:
+    if reward is None or reward.role.name == SOLVED:
         return {}
     falls = [_fall(c) for c in _measures(context) if np.isfinite(c.values).sum() >= MIN_POINTS]
     if not falls:
@@ -68,11 +69,14 @@ def compute(context: Context) -> Computed:
 
 
 def _measures(context: Context) -> list[Curve]:
-    """Measures of another judge than the reward. Precision and recall can be traded for each other and are none."""
+    """Measures of another judge than the reward. Precision and recall can be traded for each other and are none. The
+    success rate of an agent without a reference model follows from the reward of its environment.
+    """
     words = role_file().words["judge"]
     judged = [c for c in context.with_role(UNKNOWN) if not words.isdisjoint(normalise(c.metric).split("_"))]
     tested = [c for c in context.with_role(UNNAMED) if is_benchmark(c)]
-    return [c for c in [*context.with_role(*ROLES), *judged, *tested] if not is_one_sided(c)]
+    won = context.with_role(SOLVED) if context.with_role(REFERENCE) else []
+    return [c for c in [*won, *context.with_role(*ROLES), *judged, *tested] if not is_one_sided(c)]
 
 
 def _fall(curve: Curve) -> _Fall:

@@ -24,7 +24,7 @@ def test_an_independent_measure_that_falls(features_of: FeaturesOf, name: str) -
 
 
 def test_the_one_that_fell_most_counts(features_of: FeaturesOf) -> None:
-    row = features_of({"rm_score": RISE, "win_rate": FALL[::-1], "quality": FALL}).values
+    row = features_of({"rm_score": RISE, "kl_ref": RISE, "win_rate": FALL[::-1], "quality": FALL}).values
 
     assert (row["independent_metric"], row["independent_count"]) == ("quality", 2)
 
@@ -34,6 +34,7 @@ def test_the_one_that_fell_most_counts(features_of: FeaturesOf) -> None:
     [
         {"win_rate": FALL},  # it stands for the reward
         {"rm_score": RISE, "kl_ref": RISE},
+        {"episode_reward": RISE, "success_rate": FALL},  # an agent without a reference model
         {"rm_score": RISE, "win_rate": FALL[:2]},
         {"rm_score": RISE, "precision": FALL},
     ],
