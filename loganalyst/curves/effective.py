@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from loganalyst.curves.metricarrays import by_metric
 from loganalyst.curves.roleclaims import is_unsure
 from loganalyst.curves.roles import names_held_out, names_split
+from loganalyst.curves.taskstages import of_stages
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
@@ -146,16 +147,18 @@ def last_training(found: list[Curve]) -> list[Curve]:
 
     Where a training starts, the epochs (or, without epochs, the steps) count from the first again, and a loss or a
     score of the training data returns most of the way to its first value. If that is so once, and all count the same
-    epochs, each count is a training.
+    epochs, each count is a training. Stages of one training (`curves.taskstages`) are all of it.
     """
+    if (stages := of_stages(found)) is not None:
+        return stages
     starts = [start for c in found if _shows_starts(c) and (start := _last_training_start(c)) is not None]
     return [_from_start(c, max(starts)) for c in found] if starts else found
 
 
 def _shows_starts(curve: Curve) -> bool:
-    """Whether the metric is a loss, or another one of the training data, such as `train's auc`."""
+    """Whether the metric is a loss or a reward, or another one of the training data, such as `train's auc`."""
     of_training = names_split(curve.metric) and not names_held_out(curve.metric)
-    return curve.role.name in ("train_loss", "val_loss") or (
+    return curve.role.name in ("train_loss", "val_loss", "reward") or (
         curve.role.name in ("other", "train_accuracy") and of_training
     )
 

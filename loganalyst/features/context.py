@@ -161,11 +161,12 @@ class Context:
 
     def main_reward(self) -> Curve | None:
         """The reward that stands for the run: one that is a mean before others, then the longest. Without a reward, the
-        success rate. In self-play it is the rating: against an equal opponent, a better policy gets no higher reward.
+        only term of one, else the success rate. In self-play it is the rating: against an equal opponent, a better policy gets no higher reward.
         """
         means = ("mean", "avg", "average", "cumulative")
         ratings = [c for c in self.with_role("skill_rating") if len(c.values) >= MIN_RATINGS]
-        curves = ratings or self.with_role("reward") or self.solved()
+        terms = self.with_role("reward_component")
+        curves = ratings or self.with_role("reward") or (terms if len(terms) == 1 else []) or self.solved()
         return max(curves, key=lambda c: (any(w in c.metric.lower() for w in means), len(c.values)), default=None)
 
     def random_actions(self) -> Curve | None:

@@ -1,13 +1,17 @@
 """Features of several held-out accuracies, or losses: one is lost while another gains."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
+from loganalyst import signals
 from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
-from loganalyst.features.validation import other_fall, share
+from loganalyst.features.tasks import MIN_POINTS, ROLE, begins_later, benchmarks, groups, shares
+from loganalyst.features.validation import other_fall
 from loganalyst.model import Curve, Feature
 
-ROLE, UNNAMED_ROLE, LOSS = "val_accuracy", "train_accuracy", "val_loss"
-MIN_POINTS = 6  # finite values of each accuracy or loss
+LOSS = "val_loss"
 
 FEATURES = (
     Feature("forgotten_share", "float", "share", "largest fall of one of several held-out accuracies from its highest level, as a share of that level", ROLE),
@@ -25,36 +29,68 @@ FEATURES = (
 )  # fmt: skip
 
 
+class _Lost(NamedTuple):
+    """A curve that fell from its best value, at position `best`; what the run had gained there (None: its first value may
+    come later), and the gain of another one since then.
+    """
+
+    curve: Curve
+    best: int
+    fall: float
+    gained: float | None
+    gain: float = 0.0
+    other: str = ""
+
+
 def compute(context: Context) -> Computed:
     """All of FEATURES, if at least two held-out accuracies or losses have six values each."""
     return _accuracies(context) | _losses(context)
 
 
 def _accuracies(context: Context) -> Computed:
-    curves = _long(context, ROLE)
-    if len(curves) < 2:  # accuracies of several tasks need not say that they are held out: `acc_task_a`, `acc_task_b`
-        curves = _long(context, UNNAMED_ROLE)
-    if len(curves) < 2:
+    """The fall of one task and the gain of another one, of the group in which the smaller of both is largest."""
+    found = [lost for group in groups(context) if (lost := _of_tasks(group))]
+    known, scores = benchmarks(context)
+    if known and len(scores) > 1:  # a model brings what these measure along
+        found.append(_lost(known, scores, shows_begin=False))
+    if not found:
         return {}
-    lost = [(_fall(context, c), c) for c in curves]
-    fall, curve = max(lost, key=lambda pair: pair[0])
-    best = context.shape(curve).best_index or 0
-    witness = witness_at(curve, best)
-    gains = [(_gain(c, int(curve.steps[best])), c.metric) for c in curves if c is not curve]
-    gain, other = max(gains)
+    lost = max(found, key=lambda lost: (min(lost.fall, lost.gain), lost.fall))
+    witness = witness_at(lost.curve, lost.best)
     return {
-        "forgotten_share": (fall, witness),
-        "forgotten_metric": (curve.metric, witness),
-        "forgotten_best": (float(share(curve)[best]), witness),
-        "forgotten_gained": (float(share(curve)[best] - share(curve)[np.isfinite(curve.values)][0]), witness),
+        "forgotten_share": (lost.fall, witness),
+        "forgotten_metric": (lost.curve.metric, witness),
+        "forgotten_best": (float(shares(lost.curve)[lost.best]), witness),
+        "forgotten_gained": (lost.gained, witness),
         "forgotten_step": (witness.step, witness),
-        "forgotten_for_metric": other,
-        "forgotten_for_gain": gain,
+        "forgotten_for_metric": lost.other,
+        "forgotten_for_gain": lost.gain,
     }
 
 
-def _long(context: Context, role: str) -> list[Curve]:
-    return [c for c in context.with_role(role) if np.isfinite(c.values).sum() >= MIN_POINTS]
+def _of_tasks(group: Sequence[Curve]) -> _Lost:
+    """Where each task begins with its own stage, its first value may be that of the learned task."""
+    return _lost(group, group, shows_begin=not begins_later(group))
+
+
+def _lost(tasks: Sequence[Curve], others: Sequence[Curve], *, shows_begin: bool) -> _Lost:
+    """The task that fell most of what the run had taught it, and the gain of another one since then."""
+    falls = [_fall(curve, shows_begin=shows_begin) for curve in tasks]
+    lost = max(falls, key=lambda lost: (lost.fall if lost.gained is None else min(lost.fall, lost.gained), lost.fall))
+    step = int(lost.curve.steps[lost.best])
+    gain, other = max((_gain(c, step), c.metric) for c in others if c is not lost.curve)
+    return lost._replace(gain=gain, other=other)
+
+
+def _fall(curve: Curve, *, shows_begin: bool) -> _Lost:
+    """The fall from the best to the last level as a share of the best; of few values, between values."""
+    x = shares(curve)
+    known = np.flatnonzero(np.isfinite(x))
+    shape = signals.shape(-x)
+    at, best, last = int(known[np.argmax(x[known])]), float(x[known].max()), float(x[known[-1]])
+    if known.size >= MIN_POINTS and shape.best is not None and shape.last is not None:
+        at, best, last = shape.best_index or 0, -shape.best, -shape.last
+    return _Lost(curve, at, ratio(best - last, best) or 0.0, float(x[at] - x[known[0]]) if shows_begin else None)
 
 
 def _losses(context: Context) -> Computed:
@@ -79,14 +115,8 @@ def _rise(context: Context, curve: Curve) -> float:
     return ratio(shape.last, shape.best) or 1.0
 
 
-def _fall(context: Context, curve: Curve) -> float:
-    """Fall from the best to the last level as a share of the best (the shape is that of the negated values)."""
-    shape = context.shape(curve)
-    return ratio((shape.last or 0.0) - (shape.best or 0.0), -(shape.best or 0.0)) or 0.0
-
-
 def _gain(curve: Curve, step: int) -> float:
     """Gain of the last level over the level up to `step`."""
-    shares = share(curve)
-    before, last = last_level(shares[curve.steps <= step]), last_level(shares)
+    x = shares(curve)
+    before, last = last_level(x[curve.steps <= step]), last_level(x)
     return (last or 0.0) - (before or 0.0)

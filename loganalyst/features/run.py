@@ -118,14 +118,17 @@ def _are_rows(kept: Sequence[Curve], last: int) -> bool:
 
 
 def _left_out(context: Context) -> int | None:
-    """The values in the file of the loss, of the same session, that come before the first judged one."""
+    """The values in the file of the loss, of the same session, that come before the first judged one; 0 where they are of
+    an earlier stage of the same training, of which other curves are judged.
+    """
     curve = next(iter(context.with_role("train_loss", "val_loss", "val_score", "val_accuracy", "train_accuracy")), None)
     if curve is None or not curve.lines.size or curve.lines[0] < 0:
         return None
+    begin = int(curve.lines[0])
+    if any(c.source == curve.source and c.lines.size and 0 <= c.lines[0] < begin for c in context.curves):
+        return 0
     same = (pl.col("metric") == curve.metric) & (pl.col("session") == int(curve.sessions[0]))
-    return context.run.points.filter(
-        same & (pl.col("source") == curve.source) & (pl.col("line") < int(curve.lines[0]))
-    ).height
+    return context.run.points.filter(same & (pl.col("source") == curve.source) & (pl.col("line") < begin)).height
 
 
 def _stopped_early(run: Run) -> bool:

@@ -75,6 +75,8 @@ FEW = {
     "entropy-coefficient-ran-away": "seen directly in the coefficient",
     "value-loss-ran-away": "returns of a size that the critic was not made for",
     "task-reward-still": "seen directly in the parts of the reward",
+    "reward-without-judge": "the reward measures something else than the judge",
+    "second-set-far-below": "the first set leaks, or the second one is not prepared as the training data are",
     "reward-without-held-out": "the reward measures something else than the task",
     "loss-without-end": "seen directly in the loss",
     "dead-units": "seen directly in gradients or activations",

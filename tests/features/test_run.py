@@ -166,6 +166,8 @@ def test_earlier_trainings_of_the_same_file(tmp_path: Path) -> None:
     rows = [f"{epoch},{2.0 * 0.7**epoch:.4f}" for _ in range(3) for epoch in range(8)]
     (tmp_path / "log.csv").write_text("\n".join(["epoch,loss", *rows]) + "\n")
     (tmp_path / "one.csv").write_text("\n".join(["epoch,loss", *rows[:8]]) + "\n")
+    tasks = [f"{row},0.9,{'0.8' if k > 7 else ''},{'0.7' if k > 15 else ''}" for k, row in enumerate(rows)]
+    (tmp_path / "stages.csv").write_text("\n".join(["epoch,loss,acc_T1,acc_T2,acc_T3", *tasks]) + "\n")
 
     def left_out(name: str) -> object:
         run = ingest(tmp_path / name)
@@ -174,6 +176,7 @@ def test_earlier_trainings_of_the_same_file(tmp_path: Path) -> None:
         ]
 
     assert (left_out("log.csv"), left_out("one.csv")) == (16, 0)
+    assert left_out("stages.csv") == 0  # of one training, whose tasks are judged from the first stage on
 
 
 @pytest.mark.parametrize(
