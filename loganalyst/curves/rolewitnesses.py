@@ -11,6 +11,7 @@ from typing import TypeAlias
 from loganalyst.curves import (
     datasplits,
     discriminatorscores,
+    filemeasures,
     namedtotals,
     relatedmetrics,
     rolecompany,
@@ -29,6 +30,7 @@ _CHECKS: tuple[_Check, ...] = (
     datasplits.changes,
     termsums.changes,
     discriminatorscores.changes,
+    filemeasures.changes,
 )
 
 

@@ -114,6 +114,7 @@ class _Table:
     path: Path
     sep: str = ""
     header: list[str] = field(default_factory=list)
+    spelled: Sequence[str] = ()  # the header as it is written
     comment: str = ""  # the last line above the table, if it began with #
     axes: Axes | None = None
     unnamed: str = ""  # the first column where it has no name: pandas' index
@@ -151,7 +152,7 @@ class _Table:
         for line in broken:
             self.losses.lines("rows with a quote that never closes", block, pl.Series([line]))
         at = 0
-        for place in csvheader.repeated_headers(frame, self.header):
+        for place in csvheader.repeated_headers(frame, [*self.header, *self.spelled]):
             yield from self._points(self._rows(frame[at:place], block))
             self._begin(frame["cells"][place].to_list())
             at = place + 1
@@ -217,6 +218,7 @@ class _Table:
         header = csvheader.unique_names(names, self.path)
         self.unnamed = header[0] if names and not names[0].strip() else ""
         self.header, self.axes, self.session = header, None, self.session + 1
+        self.spelled = [name.strip() for name in names if name.strip()]
 
     def _rows(self, frame: pl.DataFrame, block: Block) -> Rows:
         """The rows below one header by column. Odd rows, and odd cells in numeric columns, become gaps."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from loganalyst.model import filemeasure
 from loganalyst.sources.tables import cells, csvexports, stepcolumns, unnamed
 from loganalyst.sources.tables.stepcolumns import normalised
 
@@ -20,6 +21,7 @@ def unique_names(names: Sequence[str], path: Path) -> list[str]:
 
     An unnamed first column is pandas' index. A single metric called `value` takes the name of the file, as in
     downloads from TensorBoard, Aim and Neptune. A table of DVCLive has one metric; folders are part of its name.
+    Columns that say only the data, such as `train` in `Accuracy.csv`, say the measure of the file too.
     """
     header: list[str] = []
     for i, raw in enumerate(csvexports.unmarked(names)):
@@ -30,7 +32,7 @@ def unique_names(names: Sequence[str], path: Path) -> list[str]:
         return [header[0], "/".join([*inner, header[1]])]
     if {normalised(name) for name in header}.difference(stepcolumns.AXES, _COUNTED) == {"value"}:
         return [unnamed.metric_of(path) if normalised(n) == "value" else n for n in header]
-    return header
+    return filemeasure.named(header, path)
 
 
 def _below(path: Path, folder: tuple[str, ...]) -> tuple[str, ...]:
