@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import Tables, Time
+from loganalyst.model import Tables, Time, filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources.discovery.filenames import may_be_table
 from loganalyst.sources.files.constantcolumns import Constants
@@ -43,6 +43,7 @@ BLOCK = 4 << 20  # bytes
 _MAX_COLUMNS = 5_000
 _PEEK = 20  # rows from which text columns are recognised
 _NAMES_SHOWN = 5  # in a gap
+MIN_ROWS = 3  # of a table in a text, whose header has no counter
 
 
 def sniff(path: Path, head: bytes) -> float:
@@ -54,16 +55,24 @@ def sniff(path: Path, head: bytes) -> float:
     if len(head) >= 1 << 16 or not opening.endswith("\n"):
         lines = lines[:-1] or lines
     rows = cells.parsed(lines, cells.separator(lines))
-    return _likeness(path, rows[0], rows[1:]) if rows else 0.0
+    if not rows:
+        return 0.0
+    body = cells.without_margin(rows[1:])
+    header = cells.without_margin(rows[:1])[0] if body != rows[1:] else rows[0]
+    return _likeness(path, header, body, ends_blank=len(header) < len(rows[0]))
 
 
-def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
+def _likeness(path: Path, header: list[str], body: list[list[str]], *, ends_blank: bool) -> float:
+    """`ends_blank`: each line ends with a separator, as those of Torch7's logger do."""
     listed = csvexports.comparison(header)
     counted = (not listed and bool(stepcolumns.matching(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
         alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
-        listed = len(header) == 1 and cells.numeric(header) and may_be_table(path.name)  # losses.txt
-        return 0.6 if alike and (listed or (counted and len(header) > 1)) else 0.0
+        if len(header) == 1 and cells.numeric(header):
+            return 0.6 if alike and may_be_table(path.name) else 0.0  # losses.txt
+        named = not any(cells.all_numbers([name]) for name in header if name.strip())
+        said = any(map(filemeasure.says_measure, header)) or ends_blank
+        return 0.6 if alike and ((counted and len(header) > 1) or (named and said and len(body) >= MIN_ROWS)) else 0.0
     widths = [len(row) for row in body if len(row) > 1]
     if len(header) == 1 and len(widths) > 1 and min(widths) > 1 and len(widths) == len(body):
         return 0.0  # a title stands above the names: a text with a table in it
@@ -199,8 +208,10 @@ class _Table:
             return block
         first = frame["cells"][0].to_list()
         headed = not cells.numeric(first)
-        named = self.comment.split(self.sep)
-        invented = csvheader.invented_names(frame["cells"].head(_PEEK), self.path)
+        rows = cells.without_margin(frame["cells"].head(_PEEK).to_list())
+        first = first if headed else rows[0]
+        named = cells.without_margin([self.comment.split(self.sep)])[0]
+        invented = csvheader.invented_names(pl.Series(rows), self.path)
         self.sample = "" if headed else self.sep.join(first)
         self._begin(first if headed else named if self.comment and len(named) == len(first) else invented)
         below = frame[headed:]
