@@ -10,7 +10,7 @@ import numpy as np
 
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import proposed
+from loganalyst.curves.roles import names_split, proposed
 from loganalyst.model import OF_FILE, Curve, filemeasure
 
 MIN_POINTS = 5  # that show a course
@@ -24,18 +24,29 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
             files.setdefault(curve.source or "", []).append(curve)
     changed = dict[str, Claim]()
     for source, curves in files.items():
-        if (measure := filemeasure.measure(PurePosixPath(source))) and _mean_nothing(curves, claims):
-            changed |= dict(_measured(curves, measure))
+        path = PurePosixPath(source)
+        if (measure := filemeasure.measure(path)) and _mean_nothing(curves, claims):
+            changed |= dict(_measured(curves, measure, filemeasure.data(path)))
     return changed
 
 
 def _mean_nothing(curves: Sequence[Curve], claims: Claims) -> bool:
     others = all(claims[c.metric].role.name == "other" and c.values.size >= MIN_POINTS for c in curves)
-    return others and not any(filemeasure.says_measure(c.metric.rpartition(OF_FILE)[2]) for c in curves)
+    names = (c.metric.rpartition(OF_FILE)[2] for c in curves)
+    return others and not any(map(_only_rises, curves)) and not any(map(filemeasure.says_measure, names))
 
 
-def _measured(curves: Sequence[Curve], measure: str) -> Iterator[tuple[str, Claim]]:
-    names = {f"{c.metric.rpartition(OF_FILE)[2]}/{measure}": c for c in curves}
+def _only_rises(curve: Curve) -> bool:
+    """Whether the values exceed 1 and rise from point to point, as those of a clock or a counter do."""
+    values = curve.values[np.isfinite(curve.values)]
+    return values.size >= MIN_POINTS and float(values[-1]) > 1 and bool((np.diff(values) > 0).all())
+
+
+def _measured(curves: Sequence[Curve], measure: str, data: str) -> Iterator[tuple[str, Claim]]:
+    """The role of each metric by its name between the `data` and the `measure` that the name of the file says."""
+    plain = {c.metric: c.metric.rpartition(OF_FILE)[2] for c in curves}
+    before = {metric: "" if names_split(name) else f"{data}/" for metric, name in plain.items()}
+    names = {f"{before[c.metric]}{plain[c.metric]}/{measure}": c for c in curves}
     for name, (role, _) in proposed(names).items():
         if role.judged and _may_have(names[name], role.name):
             why = f"the file is named after {measure!r}"

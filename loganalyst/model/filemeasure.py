@@ -23,12 +23,20 @@ SETS = _of("""
     train training trainset tr val valid validation valset vali va dev devset test testing testset eval evaluation te
     heldout holdout unseen
 """)
+# what is logged beside measures, and what a measure is of: `g_loss`, `real_acc`, `lr`
+QUANTITIES = _of("""
+    lr lrs learning rate grad norm entropy fake real fakes reals d g gen disc generator discriminator critic actor
+    policy q total box cls recon reconstruction kld adv adversarial cycle content style l1 l2 top1 top5 macro micro
+    weighted balanced
+""")
 # words that say nothing about the measure: `all_losses`, `accuracy_history`, `loss_per_epoch`
 FILLERS = _of("""
     all history histories hist list lists log logs curve curves data per each every by epoch epochs step steps iter
     iters iteration iterations batch batches episode episodes round rounds result results value values record records
     metric metrics over time final out output array set and the of in mean avg average
 """)
+# two words in one: `trainloss`, `valacc`, `dloss`, `gfake`
+_COMPOUND = re.compile(rf"({'|'.join(SETS)}|d|g|gen|disc)({'|'.join(MEASURES)}|fake|real)")
 _WORD = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "train" and "Loss" in "trainLoss"
 MAX_WORDS = 3  # of a measure: `box_iou_loss`; a longer name is that of an experiment
@@ -38,15 +46,35 @@ MAX_WORDS = 3  # of a measure: `box_iou_loss`; a longer name is that of an exper
 def words(name: str) -> tuple[str, ...]:
     """The words of a name in lower case.
 
-    >>> words("trainLoss_per-epoch")
-    ('train', 'loss', 'per', 'epoch')
+    >>> words("trainLoss_per-epoch"), words("dloss")
+    (('train', 'loss', 'per', 'epoch'), ('d', 'loss'))
     """
-    return tuple(word.lower() for word in _WORD.findall(_CAPITAL.sub("_", name)))
+    found = (word.lower() for word in _WORD.findall(_CAPITAL.sub("_", name)))
+    return tuple(part for word in found for part in _parts(word))
 
 
 def says_measure(name: str) -> bool:
     """Whether a word of the name is a measure, such as `val_acc`."""
     return not MEASURES.isdisjoint(words(name))
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    compound = _COMPOUND.fullmatch(word)
+    return compound.groups() if compound else (word,)
+
+
+def other_words(name: str) -> tuple[str, ...]:
+    """The words of a name that are none of a metric, such as those of an experiment.
+
+    >>> other_words("adam_train_loss"), other_words("val_acc_history")
+    (('adam',), ())
+    """
+    return tuple(word for word in words(name) if word not in MEASURES | SETS | FILLERS | QUANTITIES)
+
+
+def is_metric(name: str) -> bool:
+    """Whether a name is that of a metric and nothing else, such as `dev_recalls`."""
+    return says_measure(name) and not other_words(name)
 
 
 def measure(path: PurePath) -> str:
@@ -58,6 +86,11 @@ def measure(path: PurePath) -> str:
     parts = [part for part in path.stem.split(".") if says_measure(part)]
     kept = [word for word in words(parts[-1] if parts else "") if word not in SETS | FILLERS and not word.isdigit()]
     return "_".join(kept if len(kept) <= MAX_WORDS else [word for word in kept if word in MEASURES][:1])
+
+
+def data(path: PurePath) -> str:
+    """The words for the data in the name of a file: `val` of `val_accs.json`."""
+    return "_".join(word for word in words(path.stem) if word in SETS)
 
 
 def named(columns: Sequence[str], path: PurePath) -> list[str]:

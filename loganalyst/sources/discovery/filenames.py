@@ -5,6 +5,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
 
+from loganalyst.model import filemeasure
 from loganalyst.sources.config.plaintexts import DUMPS, PICKLES
 
 
@@ -163,13 +164,15 @@ def _json(stem: str) -> Kind:
         return Kind.CURVES
     if _SETTINGS.search(stem) or _JOBS.match(stem):
         return Kind.SETTINGS
-    return Kind.TABLE if _WEAK_JSON.search(stem) else Kind.NOTHING
+    return Kind.TABLE if _WEAK_JSON.search(stem) or filemeasure.is_metric(stem) else Kind.NOTHING
 
 
 def _array(stem: str) -> Kind:
     if stem == "evaluations":  # Stable-Baselines3's `EvalCallback`
         return Kind.CURVES
-    return Kind.TABLE if _HISTORY.search(stem) else Kind.NOTHING  # data sets have this format too
+    return (
+        Kind.TABLE if _HISTORY.search(stem) or filemeasure.is_metric(stem) else Kind.NOTHING
+    )  # data sets have this format too
 
 
 def _text(stem: str) -> Kind:

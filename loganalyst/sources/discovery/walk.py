@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loganalyst.opening import opened
-from loganalyst.sources.discovery import rankseries
+from loganalyst.sources.discovery import metricfiles, rankseries
 from loganalyst.sources.discovery.filenames import is_part, may_be_table
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.jobs import by_job, job_id
@@ -40,7 +40,7 @@ class _Walk:
     def __init__(self, root: str, links: set[str], seconds: float | None) -> None:
         self._real_root, self._links, self._seconds = os.path.realpath(root), links, seconds
         name = os.path.basename(self._real_root)
-        self._open = [scan(root, name, 0, "", real_root=self._real_root, links=links)]
+        self._open = [self._scanned(root, name, 0, "")]
 
     def runs(self) -> Iterator[Candidate]:
         while self._open:
@@ -61,9 +61,14 @@ class _Walk:
         path = os.path.join(folder.path, name)
         try:
             mode = folder.mode_of(name)
-            self._open.append(scan(path, name, folder.depth + 1, mode, real_root=self._real_root, links=self._links))
+            self._open.append(self._scanned(path, name, folder.depth + 1, mode))
         except OSError as error:
             folder.group.unread.append((path, f"cannot be read ({error.strerror})"))
+
+    def _scanned(self, path: str, name: str, depth: int, mode: str) -> Folder:
+        folder = scan(path, name, depth, mode, real_root=self._real_root, links=self._links)
+        metricfiles.take(folder)
+        return folder
 
     def _closed(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
         """The runs of a folder that was walked completely; the rest goes to the folder `above`."""
