@@ -6,6 +6,7 @@ lies below a folder that holds metrics, logs, checkpoints or the folder of one a
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +22,10 @@ MAX_LEVELS_BELOW = 3  # folders from a run up to the folder that takes it
 MAX_TABLES_PROBED = 3  # tables of any content that are searched for metrics
 MIN_CONFIDENCE = 0.9  # of a reader, that a table of any name holds metrics
 ADAPTER_FILE = "adapter_config.json"  # of PEFT, beside the weights of an adapter
+# Epoch;Train_Loss
+_TABLE_OPENS = re.compile(
+    rb"\W{0,3}(?:epochs?|steps?|iterations?|iter)[ ]?[,;|\t].{0,500}(?:loss|acc|reward)"
+)  # Epoch;Loss
 MIN_TRAINING_LINES = 5  # with an epoch or step and a loss, at the head of a text
 
 
@@ -219,7 +224,7 @@ def _shows_training(path: str) -> bool:
     """Whether it is a table of metrics, or its first lines come from a training: prose does not repeat losses."""
     head = _head(path, HEAD)
     lines = head.lower().split(b"\n")
-    if may_be_table(os.path.basename(path)) and head:
+    if head and (may_be_table(os.path.basename(path)) or _TABLE_OPENS.match(lines[0])):
         score, known = likeliest(Path(path), head)
         if score >= PLAUSIBLE and known.NAME in ("csv", "numbercolumns", "numberlists"):
             return True

@@ -72,7 +72,10 @@ def _likeness(path: Path, header: list[str], body: list[list[str]], *, ends_blan
             return 0.6 if alike and may_be_table(path.name) else 0.0  # losses.txt
         named = not any(cells.all_numbers([name]) for name in header if name.strip())
         said = any(map(filemeasure.says_measure, header)) or ends_blank
-        return 0.6 if alike and ((counted and len(header) > 1) or (named and said and len(body) >= MIN_ROWS)) else 0.0
+        several = alike and named and said and len(body) >= MIN_ROWS
+        if several and counted and any(map(filemeasure.says_measure, header)):
+            return 0.9
+        return 0.6 if several or (alike and counted and len(header) > 1) else 0.0
     widths = [len(row) for row in body if len(row) > 1]
     if len(header) == 1 and len(widths) > 1 and min(widths) > 1 and len(widths) == len(body):
         return 0.0  # a title stands above the names: a text with a table in it
