@@ -23,9 +23,7 @@ MAX_TABLES_PROBED = 3  # tables of any content that are searched for metrics
 MIN_CONFIDENCE = 0.9  # of a reader, that a table of any name holds metrics
 ADAPTER_FILE = "adapter_config.json"  # of PEFT, beside the weights of an adapter
 # Epoch;Train_Loss
-_TABLE_OPENS = re.compile(
-    rb"\W{0,3}(?:epochs?|steps?|iterations?|iter)[ ]?[,;|\t].{0,500}(?:loss|acc|reward)"
-)  # Epoch;Loss
+_TABLE_OPENS = re.compile(rb"\W{0,3}(?:epochs?|steps?|iterations?|iter) ?[,;|\t].{0,500}(?:loss|acc|reward)")
 MIN_TRAINING_LINES = 5  # with an epoch or step and a loss, at the head of a text
 
 

@@ -165,6 +165,15 @@ def numeric(row: Sequence[str]) -> bool:
     return len(kept) > 0 and all_numbers(kept.to_list())
 
 
+def is_number(cell: str) -> bool:
+    """Whether a cell is a plain number; faster than `all_numbers` for a few cells."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
 def all_numbers(row: Sequence[str]) -> bool:
     """Whether every cell of a row is a number."""
     kept = _stripped(row)

@@ -67,25 +67,35 @@ def _likeness(path: Path, header: list[str], body: list[list[str]], *, ends_blan
     listed = csvexports.comparison(header)
     counted = (not listed and bool(stepcolumns.matching(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
-        alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
-        if len(header) == 1 and cells.numeric(header):
-            return 0.6 if alike and may_be_table(path.name) else 0.0  # losses.txt
-        named = not any(cells.all_numbers([name]) for name in header if name.strip())
-        said = any(map(filemeasure.says_measure, header)) or ends_blank
-        several = alike and named and said and len(body) >= MIN_ROWS
-        if several and counted and any(map(filemeasure.says_measure, header)):
-            return 0.9
-        return 0.6 if several or (alike and counted and len(header) > 1) else 0.0
+        return _likeness_of_text(path, header, body, counted=counted, ends_blank=ends_blank)
     widths = [len(row) for row in body if len(row) > 1]
     if len(header) == 1 and len(widths) > 1 and min(widths) > 1 and len(widths) == len(body):
         return 0.0  # a title stands above the names: a text with a table in it
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
+    if len(body) > 1 and not cells.numeric(header) and all(map(csvheader.is_unheaded, (header, *body))):
+        return 0.6
     # a log has a loss and may have times; without a loss, times look like a list of files
     times = stepcolumns.TIMES if any("loss" in normalised(name) for name in header) else ()
     last = zip(header, body[-1], strict=False) if body else ()
     listing = listed or not cells.all_numbers([cell for name, cell in last if cell and normalised(name) not in times])
     return 0.2 if listing else 0.5
+
+
+def _likeness_of_text(
+    path: Path, header: list[str], body: list[list[str]], *, counted: bool, ends_blank: bool
+) -> float:
+    """The same for a file that is not named as a table: all rows are numbers below a header of names."""
+    alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
+    if not alike:
+        return 0.0
+    if len(header) == 1 and cells.numeric(header):
+        return 0.6 if may_be_table(path.name) else 0.0  # losses.txt
+    measured = any(map(filemeasure.says_measure, header))
+    named = len(body) >= MIN_ROWS and not any(map(cells.is_number, header)) and (measured or ends_blank)
+    if named and counted and measured:
+        return 0.9
+    return 0.6 if named or (counted and len(header) > 1) else 0.0
 
 
 def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
@@ -210,13 +220,15 @@ class _Table:
         if not frame.height:
             return block
         first = frame["cells"][0].to_list()
-        headed = not cells.numeric(first)
-        rows = cells.without_margin(frame["cells"].head(_PEEK).to_list())
-        first = first if headed else rows[0]
-        named = cells.without_margin([self.comment.split(self.sep)])[0]
-        invented = csvheader.invented_names(pl.Series(rows), self.path)
-        self.sample = "" if headed else self.sep.join(first)
-        self._begin(first if headed else named if self.comment and len(named) == len(first) else invented)
+        headed = not csvheader.is_unheaded(first)
+        if headed:
+            self._begin(first)
+        else:
+            rows = cells.without_margin(frame["cells"].head(_PEEK).to_list())
+            self.sample = self.sep.join(rows[0])
+            named = cells.without_margin([self.comment.split(self.sep)])[0]
+            commented = self.comment and len(named) == len(rows[0])
+            self._begin(named if commented else csvheader.invented_names(pl.Series(rows), self.path))
         below = frame[headed:]
         peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")
         self.words = {n for n, column in peek.texts.items() if column.count() and not peek.values[n].count()}
