@@ -40,7 +40,7 @@ _TREE = re.compile(rf"{_FLOW}|{_BLOCK}", re.IGNORECASE)
 _IN_ROW = re.compile(
     rf"^[ \t]{{0,20}}(?:-[ \t]+)?([\w ./-]{{0,60}}?{_RESULT}): {{0,4}}({_NUMBER})[ \t\r]*$", re.I | re.M
 )
-_ROWS = re.compile(r"^(?:---[ \t]*\r?\n)?-[ \t]")  # a list at the top: `- epoch: 1`
+_ABOVE = re.compile(r"(?:(?:#[^\n]*|---[ \t]*|[ \t]*)\r?\n)*")  # comments and the mark of a document
 _DICT = re.compile(r"\s*\{\s*['\"]")  # {'loss'
 _ASSIGNED = re.compile(
     r"^[ \t]*([A-Za-z_]\w{0,80})[ \t]*=[ \t]*(\[[^\n]*\])[ \t]*$", re.MULTILINE
@@ -119,8 +119,9 @@ def _loaded(kind: str, content: str) -> tuple[Any, Exception | None]:
     if kind in {".yaml", ".yml"}:
         from loganalyst.sources.config import yamltree  # the YAML library takes 25 ms; few runs have such a file
 
-        rows = _ROWS.match(content)
-        return yamltree.parse(f"rows:\n{content.removeprefix('---')}" if rows else content, nodes=MAX_NODES)
+        above = _ABOVE.match(content)
+        below = content[above.end() if above else 0 :]
+        return yamltree.parse(f"rows:\n{below}" if below.startswith("- ") else content, nodes=MAX_NODES)
     if _DICT.match(content):
         return parse_json(_as_json(content)), None
     return {found[1]: parse_json(_as_json(found[2])) for found in _ASSIGNED.finditer(content)}, None
