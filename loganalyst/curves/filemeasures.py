@@ -1,6 +1,7 @@
 """The measure of metrics whose names mean nothing, by the name of their file: `cnn/rgb` in `accuracy.json`.
 
-No metric of the file may have a meaning of its own: beside a loss, other columns may be anything.
+No metric of the file may have a meaning of its own: beside a loss, other columns may be anything. So may columns
+without names (`loss.txt` may hold a step, a time and a loss), and columns of very different sizes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,8 @@ from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import names_split, proposed
 from loganalyst.model import OF_FILE, Curve, filemeasure
 
+_UNNAMED = "column_"  # begins the names of columns without a name
+MAX_RATIO = 30.0  # between the medians of curves of one measure
 MIN_POINTS = 5  # that show a course
 
 
@@ -32,8 +35,17 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
 
 def _mean_nothing(curves: Sequence[Curve], claims: Claims) -> bool:
     others = all(claims[c.metric].role.name == "other" and c.values.size >= MIN_POINTS for c in curves)
-    names = (c.metric.rpartition(OF_FILE)[2] for c in curves)
-    return others and not any(map(_only_rises, curves)) and not any(map(filemeasure.says_measure, names))
+    names = [c.metric.rpartition(OF_FILE)[2] for c in curves]
+    if any(name.startswith(_UNNAMED) or filemeasure.says_measure(name) for name in names):
+        return False
+    return others and not any(map(_only_rises, curves)) and _are_alike(curves)
+
+
+def _are_alike(curves: Sequence[Curve]) -> bool:
+    """Whether the curves are of one size, as those of one measure are."""
+    finite = (np.abs(curve.values[np.isfinite(curve.values)]) for curve in curves)
+    sizes = [float(np.median(values)) for values in finite if values.size]
+    return bool(sizes) and max(sizes) <= MAX_RATIO * min(sizes)
 
 
 def _only_rises(curve: Curve) -> bool:

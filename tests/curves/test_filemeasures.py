@@ -21,8 +21,10 @@ SHARE = [0.9 - 0.5 * 0.9**k for k in range(20)]
         ),
         ("loss.csv", {"resnet": LOSS, "grad_norm": LOSS}, {}),  # a metric with a meaning of its own
         ("loss.csv", {"resnet": LOSS[:2]}, {}),
-        ("val_accs.json", {"val_accs::column_1": SHARE}, {"val_accs::column_1": "val_accuracy"}),
-        ("loss.txt", {"column_2": LOSS, "column_3": [2.5 * k for k in range(20)]}, {}),  # seconds, perhaps
+        ("val_accs.json", {"val_accs::list_1": SHARE}, {"val_accs::list_1": "val_accuracy"}),
+        ("loss.txt", {"a": LOSS, "b": [2.5 * k for k in range(20)]}, {}),  # seconds, perhaps
+        ("loss.txt", {"column_2": LOSS, "column_3": SHARE}, {}),  # not named
+        ("loss.csv", {"resnet": LOSS, "temperature": [x / 1000 for x in LOSS]}, {}),
         ("run_7.csv", {"resnet": LOSS}, {}),
     ],
 )
