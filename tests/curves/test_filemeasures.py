@@ -24,7 +24,7 @@ SHARE = [0.9 - 0.5 * 0.9**k for k in range(20)]
         ("val_accs.json", {"val_accs::list_1": SHARE}, {"val_accs::list_1": "val_accuracy"}),
         ("loss.txt", {"a": LOSS, "b": [2.5 * k for k in range(20)]}, {}),  # seconds, perhaps
         ("loss.txt", {"column_2": LOSS, "column_3": SHARE}, {}),  # not named
-        ("loss.csv", {"resnet": LOSS, "temperature": [x / 1000 for x in LOSS]}, {}),
+        ("loss.csv", {"resnet": LOSS, "vgg": [x / 1000 for x in LOSS]}, {}),
         ("run_7.csv", {"resnet": LOSS}, {}),
     ],
 )
