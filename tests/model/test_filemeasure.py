@@ -31,6 +31,7 @@ def test_the_measure_of_a_file(file: str, measure: str) -> None:
         ("f1.csv", ["epoch", "Train set", "Test set", "lr"], ["epoch", "Train set/f1", "Test set/f1", "lr"]),
         ("loss.csv", ["step", "trn", "heldout"], ["step", "trn", "heldout/loss"]),
         ("loss.csv", ["train_acc", "val_acc"], ["train_acc", "val_acc"]),
+        ("losses.csv", ["val eval", "train eval"], ["val eval", "train eval"]),  # of a head named eval
         ("metrics.csv", ["train", "valid"], ["train", "valid"]),
         ("loss.csv", ["train", "train/loss"], ["train", "train/loss"]),  # one name for two columns
     ],
