@@ -106,6 +106,6 @@ def named(columns: Sequence[str], path: PurePath) -> list[str]:
 
 
 def _says_only_data(name: str) -> bool:
-    """Whether a name is only one word for a part of the data, such as `train` or `Test set`; `val eval` is of a head."""
+    """Whether a name is only one word for a part of the data, such as `train` or `Test set`, not `val eval`."""
     found = [word for word in words(name) if word not in ("set", "data")]
     return len(found) == 1 and found[0] in SETS
