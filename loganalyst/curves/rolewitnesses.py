@@ -11,6 +11,7 @@ from typing import TypeAlias
 from loganalyst.curves import (
     datasplits,
     discriminatorscores,
+    filemeasures,
     namedtotals,
     relatedmetrics,
     rolecompany,
@@ -30,6 +31,7 @@ _CHECKS: tuple[_Check, ...] = (
     datasplits.changes,
     termsums.changes,
     discriminatorscores.changes,
+    filemeasures.changes,
     unnamedmeasures.changes,
 )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
 
+from loganalyst.model import filemeasure
 from loganalyst.sources.config.plaintexts import DUMPS, PICKLES
 
 
@@ -66,7 +67,11 @@ _CURVE_JSON = re.compile(
 )
 # my_result_2.json: may hold metrics
 _SCORES = r"loss(?:es)?|acc(?:uracy|uracies)?"
-_WEAK_JSON = re.compile(rf"metrics|result|history|progress|log|scalars|(?:^|[^a-z])(?:{_SCORES})(?:[^a-z]|$)")
+_WEAK_JSON = re.compile(
+    rf"metrics|result|history|progress|log|scalars|curve|(?:^|train(?:ing)?[-_])stats$|(?:^|[^a-z])(?:{_SCORES})(?:[^a-z]|$)"
+)
+# training_history.yaml, learning-curve.json
+_WEAK_YAML = re.compile(r"histor|curve|train(?:ing)?[-_](?:metrics|log|stats)")
 # train_losses.npy, history.npz, val_acc.npy
 _HISTORY = re.compile(rf"(?:^|[^a-z])(?:{_SCORES}|hist(?:ory|ories)?|metrics?|curves?|rewards?)(?:[^a-z]|$)")
 # run-metrics.parquet, not dialogs.parquet
@@ -158,18 +163,25 @@ def _settings(stem: str) -> Kind:
     return Kind.SETTINGS if _SETTINGS.search(stem) else Kind.NOTHING
 
 
+def _yaml(stem: str) -> Kind:
+    found = _settings(stem)
+    return found or (Kind.TABLE if _WEAK_YAML.search(stem) or filemeasure.is_metric(stem) else found)
+
+
 def _json(stem: str) -> Kind:
     if _CURVE_JSON.fullmatch(stem):
         return Kind.CURVES
     if _SETTINGS.search(stem) or _JOBS.match(stem):
         return Kind.SETTINGS
-    return Kind.TABLE if _WEAK_JSON.search(stem) else Kind.NOTHING
+    return Kind.TABLE if _WEAK_JSON.search(stem) or filemeasure.is_metric(stem) else Kind.NOTHING
 
 
 def _array(stem: str) -> Kind:
     if stem == "evaluations":  # Stable-Baselines3's `EvalCallback`
         return Kind.CURVES
-    return Kind.TABLE if _HISTORY.search(stem) else Kind.NOTHING  # data sets have this format too
+    return (
+        Kind.TABLE if _HISTORY.search(stem) or filemeasure.is_metric(stem) else Kind.NOTHING
+    )  # data sets have this format too
 
 
 def _text(stem: str) -> Kind:
@@ -185,7 +197,8 @@ def _notes(stem: str) -> Kind:
 _WEIGHTS = (".ckpt", ".pt", ".pth", ".safetensors", ".distcp", ".h5", ".keras", ".msgpack")
 _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
     **dict.fromkeys((".csv", ".tsv", ".jsonl", ".ndjson"), _table),
-    **dict.fromkeys((".yaml", ".yml", ".toml", ".ini", ".cfg"), _settings),
+    **dict.fromkeys((".yaml", ".yml"), _yaml),
+    **dict.fromkeys((".toml", ".ini", ".cfg"), _settings),
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), lambda _: Kind.DATABASE),
     **dict.fromkeys((".log", ".out", ".err"), lambda _: Kind.LOG),
     **dict.fromkeys(_WEIGHTS, lambda _: Kind.CHECKPOINT),

@@ -95,7 +95,7 @@ def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: 
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if _walked(entry.name, name):
+                if is_walked(entry.name, name):
                     folder.inner.append(entry.name)
             elif entry.is_symlink():
                 _add_link(folder, entry, real_root, links)
@@ -108,7 +108,8 @@ def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: 
     return folder
 
 
-def _walked(inner: str, folder: str) -> bool:
+def is_walked(inner: str, folder: str) -> bool:
+    """Whether the folder `inner` in `folder` may hold a part of a run."""
     hidden = inner.startswith(".") and inner not in filenames.HIDDEN
     return not hidden and inner not in filenames.SKIPPED_FOLDERS and not (inner == "code" and folder == "files")
 
@@ -199,7 +200,7 @@ def _add_folder_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) 
 def _walk_meets(within: str) -> bool:
     """Whether the walk meets this file by itself."""
     *folders, name = within.split(os.sep)
-    return all(map(_walked, folders, ["", *folders])) and filenames.kind(name) is not Kind.NOTHING
+    return all(map(is_walked, folders, ["", *folders])) and filenames.kind(name) is not Kind.NOTHING
 
 
 def _mark(folder: Folder, seen: set[str]) -> None:

@@ -18,7 +18,7 @@ from loganalyst.sources import formats, unknown
 from loganalyst.sources.discovery import jobchains, rankseries, rotation
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.filenames import Kind, kind
-from loganalyst.sources.discovery.folder import encodable
+from loganalyst.sources.discovery.folder import encodable, is_walked
 from loganalyst.sources.discovery.walk import MIN_CONFIDENCE, walk
 from loganalyst.sources.files import address
 
@@ -173,13 +173,33 @@ def discover(path: Path, *, by_content: bool = True) -> Found:
 def _by_content(folder: Path) -> Found | None:
     """The run of a folder without runs by names, if it has few files, and one of them holds curves."""
     within = os.path.realpath(folder)
-    files = [file for file in sorted(folder.iterdir()) if file.is_file() and encodable(file.name)]
+    files = _few_files(folder)
     with opening.within(opening.bounds([folder])):
         curves = [file for file in files if _holds_curves(file)] if len(files) <= MAX_FEW else []
     if len(curves) != 1:
         return None
-    basis = f"{curves[0].name}: the only file of the folder that holds curves, by its content"
+    basis = f"{os.path.relpath(curves[0], folder)}: the only file of the folder that holds curves, by its content"
     return Found(files=tuple(curves), root=folder, basis=(basis,), within=within)
+
+
+def _few_files(folder: Path) -> list[Path]:
+    """The files in a folder and in its few folders, at most one more than MAX_FEW."""
+    files, folders = list[Path](), [folder]
+    for place in folders:
+        entries = [entry for entry in _entries(place) if encodable(entry.name)]
+        files += [entry for entry in entries if entry.is_file()]
+        inner = [entry for entry in entries if is_walked(entry.name, place.name) and not entry.is_symlink()]
+        folders += [entry for entry in inner if entry.is_dir()][: MAX_FEW - len(folders)]
+        if len(files) > MAX_FEW:
+            break
+    return files
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _holds_curves(file: Path) -> bool:

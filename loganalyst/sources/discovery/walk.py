@@ -6,11 +6,12 @@ lies below a folder that holds metrics, logs, checkpoints or the folder of one a
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loganalyst.opening import opened
-from loganalyst.sources.discovery import rankseries
+from loganalyst.sources.discovery import metricfiles, rankseries
 from loganalyst.sources.discovery.filenames import is_part, may_be_table
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.jobs import by_job, job_id
@@ -21,6 +22,8 @@ MAX_LEVELS_BELOW = 3  # folders from a run up to the folder that takes it
 MAX_TABLES_PROBED = 3  # tables of any content that are searched for metrics
 MIN_CONFIDENCE = 0.9  # of a reader, that a table of any name holds metrics
 ADAPTER_FILE = "adapter_config.json"  # of PEFT, beside the weights of an adapter
+# Epoch;Train_Loss
+_TABLE_OPENS = re.compile(rb"\W{0,3}(?:epochs?|steps?|iterations?|iter) ?[,;|\t].{0,500}(?:loss|acc|reward)")
 MIN_TRAINING_LINES = 5  # with an epoch or step and a loss, at the head of a text
 
 
@@ -40,7 +43,7 @@ class _Walk:
     def __init__(self, root: str, links: set[str], seconds: float | None) -> None:
         self._real_root, self._links, self._seconds = os.path.realpath(root), links, seconds
         name = os.path.basename(self._real_root)
-        self._open = [scan(root, name, 0, "", real_root=self._real_root, links=links)]
+        self._open = [self._scanned(root, name, 0, "")]
 
     def runs(self) -> Iterator[Candidate]:
         while self._open:
@@ -61,9 +64,14 @@ class _Walk:
         path = os.path.join(folder.path, name)
         try:
             mode = folder.mode_of(name)
-            self._open.append(scan(path, name, folder.depth + 1, mode, real_root=self._real_root, links=self._links))
+            self._open.append(self._scanned(path, name, folder.depth + 1, mode))
         except OSError as error:
             folder.group.unread.append((path, f"cannot be read ({error.strerror})"))
+
+    def _scanned(self, path: str, name: str, depth: int, mode: str) -> Folder:
+        folder = scan(path, name, depth, mode, real_root=self._real_root, links=self._links)
+        metricfiles.take(folder)
+        return folder
 
     def _closed(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
         """The runs of a folder that was walked completely; the rest goes to the folder `above`."""
@@ -214,7 +222,7 @@ def _shows_training(path: str) -> bool:
     """Whether it is a table of metrics, or its first lines come from a training: prose does not repeat losses."""
     head = _head(path, HEAD)
     lines = head.lower().split(b"\n")
-    if may_be_table(os.path.basename(path)) and head:
+    if head and (may_be_table(os.path.basename(path)) or _TABLE_OPENS.match(lines[0])):
         score, known = likeliest(Path(path), head)
         if score >= PLAUSIBLE and known.NAME in ("csv", "numbercolumns", "numberlists"):
             return True

@@ -10,7 +10,8 @@ import polars as pl
 
 from loganalyst.sources.files.lineblocks import Block
 
-ABSENT = ("", "-", "--", "none", "null", "na", "n/a", "<na>")  # cells without a value; `nan` is a value
+# cells without a value (`nan` is one); GaNDLF ends its rows with a backspace
+ABSENT = ("", "-", "--", "none", "null", "na", "n/a", "<na>", "\b")
 # how old Visual C++ runtimes print NaN and infinity
 _WINDOWS = {"1.#inf": "inf", "-1.#inf": "-inf", "1.#qnan": "nan", "-1.#qnan": "nan", "1.#ind": "nan", "-1.#ind": "nan"}
 _UNIT = "\x1f"  # ASCII's unit separator joins cells on their way to polars: 30 times faster than passing lists
@@ -56,6 +57,16 @@ def separator(lines: Sequence[str]) -> str:
 def parsed(lines: Sequence[str], sep: str) -> list[list[str]]:
     """The cells of some lines, row by row."""
     return _quoted("\n".join(lines), sep, 1)[1]
+
+
+def without_margin(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Rows without the blank cell that a separator at the end of each line leaves.
+
+    >>> without_margin([["loss", ""], ["0.5", ""]]), without_margin([["loss", ""], ["0.5", "1"]])
+    ([['loss'], ['0.5']], [['loss', ''], ['0.5', '1']])
+    """
+    margin = bool(rows) and all(len(row) > 1 and not row[-1].strip() for row in rows)
+    return [list(row[:-1] if margin else row) for row in rows]
 
 
 def rows(block: Block, sep: str) -> tuple[pl.DataFrame, list[int]]:
@@ -152,6 +163,15 @@ def numeric(row: Sequence[str]) -> bool:
     """Whether a row has at least one number and nothing but numbers and empty cells."""
     kept = _stripped(row).drop_nulls()
     return len(kept) > 0 and all_numbers(kept.to_list())
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a plain number; faster than `all_numbers` for a few cells."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def all_numbers(row: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import Tables, Time
+from loganalyst.model import Tables, Time, filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources.discovery.filenames import may_be_table
 from loganalyst.sources.files.constantcolumns import Constants
@@ -43,6 +43,7 @@ BLOCK = 4 << 20  # bytes
 _MAX_COLUMNS = 5_000
 _PEEK = 20  # rows from which text columns are recognised
 _NAMES_SHOWN = 5  # in a gap
+MIN_ROWS = 3  # of a table in a text, whose header has no counter
 
 
 def sniff(path: Path, head: bytes) -> float:
@@ -54,26 +55,47 @@ def sniff(path: Path, head: bytes) -> float:
     if len(head) >= 1 << 16 or not opening.endswith("\n"):
         lines = lines[:-1] or lines
     rows = cells.parsed(lines, cells.separator(lines))
-    return _likeness(path, rows[0], rows[1:]) if rows else 0.0
+    if not rows:
+        return 0.0
+    body = cells.without_margin(rows[1:])
+    header = cells.without_margin(rows[:1])[0] if body != rows[1:] else rows[0]
+    return _likeness(path, header, body, ends_blank=len(header) < len(rows[0]))
 
 
-def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
+def _likeness(path: Path, header: list[str], body: list[list[str]], *, ends_blank: bool) -> float:
+    """`ends_blank`: each line ends with a separator, as those of Torch7's logger do."""
     listed = csvexports.comparison(header)
     counted = (not listed and bool(stepcolumns.matching(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
-        alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
-        listed = len(header) == 1 and cells.numeric(header) and may_be_table(path.name)  # losses.txt
-        return 0.6 if alike and (listed or (counted and len(header) > 1)) else 0.0
+        return _likeness_of_text(path, header, body, counted=counted, ends_blank=ends_blank)
     widths = [len(row) for row in body if len(row) > 1]
     if len(header) == 1 and len(widths) > 1 and min(widths) > 1 and len(widths) == len(body):
         return 0.0  # a title stands above the names: a text with a table in it
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
+    if len(body) > 1 and not cells.numeric(header) and all(map(csvheader.is_unheaded, (header, *body))):
+        return 0.6
     # a log has a loss and may have times; without a loss, times look like a list of files
     times = stepcolumns.TIMES if any("loss" in normalised(name) for name in header) else ()
     last = zip(header, body[-1], strict=False) if body else ()
     listing = listed or not cells.all_numbers([cell for name, cell in last if cell and normalised(name) not in times])
     return 0.2 if listing else 0.5
+
+
+def _likeness_of_text(
+    path: Path, header: list[str], body: list[list[str]], *, counted: bool, ends_blank: bool
+) -> float:
+    """The same for a file that is not named as a table: all rows are numbers below a header of names."""
+    alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
+    if not alike:
+        return 0.0
+    if len(header) == 1 and cells.numeric(header):
+        return 0.6 if may_be_table(path.name) else 0.0  # losses.txt
+    measured = any(map(filemeasure.says_measure, header))
+    named = len(body) >= MIN_ROWS and not any(map(cells.is_number, header)) and (measured or ends_blank)
+    if named and counted and measured:
+        return 0.9
+    return 0.6 if named or (counted and len(header) > 1) else 0.0
 
 
 def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
@@ -114,6 +136,7 @@ class _Table:
     path: Path
     sep: str = ""
     header: list[str] = field(default_factory=list)
+    spelled: Sequence[str] = ()  # the header as it is written
     comment: str = ""  # the last line above the table, if it began with #
     axes: Axes | None = None
     unnamed: str = ""  # the first column where it has no name: pandas' index
@@ -151,7 +174,7 @@ class _Table:
         for line in broken:
             self.losses.lines("rows with a quote that never closes", block, pl.Series([line]))
         at = 0
-        for place in csvheader.repeated_headers(frame, self.header):
+        for place in csvheader.repeated_headers(frame, [*self.header, *self.spelled]):
             yield from self._points(self._rows(frame[at:place], block))
             self._begin(frame["cells"][place].to_list())
             at = place + 1
@@ -197,11 +220,15 @@ class _Table:
         if not frame.height:
             return block
         first = frame["cells"][0].to_list()
-        headed = not cells.numeric(first)
-        named = self.comment.split(self.sep)
-        invented = csvheader.invented_names(frame["cells"].head(_PEEK), self.path)
-        self.sample = "" if headed else self.sep.join(first)
-        self._begin(first if headed else named if self.comment and len(named) == len(first) else invented)
+        headed = not csvheader.is_unheaded(first)
+        if headed:
+            self._begin(first)
+        else:
+            rows = cells.without_margin(frame["cells"].head(_PEEK).to_list())
+            self.sample = self.sep.join(rows[0])
+            named = cells.without_margin([self.comment.split(self.sep)])[0]
+            commented = self.comment and len(named) == len(rows[0])
+            self._begin(named if commented else csvheader.invented_names(pl.Series(rows), self.path))
         below = frame[headed:]
         peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")
         self.words = {n for n, column in peek.texts.items() if column.count() and not peek.values[n].count()}
@@ -217,6 +244,7 @@ class _Table:
         header = csvheader.unique_names(names, self.path)
         self.unnamed = header[0] if names and not names[0].strip() else ""
         self.header, self.axes, self.session = header, None, self.session + 1
+        self.spelled = [name.strip() for name in names if name.strip()]
 
     def _rows(self, frame: pl.DataFrame, block: Block) -> Rows:
         """The rows below one header by column. Odd rows, and odd cells in numeric columns, become gaps."""

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.sources.tables import cells, csvexports, stepcolumns, unnamed
+from loganalyst.model import filemeasure
+from loganalyst.sources.tables import cells, csvexports, namecolumns, stepcolumns, unnamed
 from loganalyst.sources.tables.stepcolumns import normalised
 
 COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
 _COUNTED = {"idx", "index"}  # columns that count rows, in exports of Aim and pandas
 _DVCLIVE = ("plots", "metrics")  # DVCLive's folder: `plots/metrics/train/loss.tsv` is `train/loss`
+MAX_TEXTS = 8  # first columns among which one of texts is looked for
 _MAX_REPEATED = 1000  # candidates for a repeated header that are checked in one block
 
 
@@ -20,6 +22,7 @@ def unique_names(names: Sequence[str], path: Path) -> list[str]:
 
     An unnamed first column is pandas' index. A single metric called `value` takes the name of the file, as in
     downloads from TensorBoard, Aim and Neptune. A table of DVCLive has one metric; folders are part of its name.
+    Columns that say only the data, such as `train` in `Accuracy.csv`, say the measure of the file too.
     """
     header: list[str] = []
     for i, raw in enumerate(csvexports.unmarked(names)):
@@ -30,7 +33,7 @@ def unique_names(names: Sequence[str], path: Path) -> list[str]:
         return [header[0], "/".join([*inner, header[1]])]
     if {normalised(name) for name in header}.difference(stepcolumns.AXES, _COUNTED) == {"value"}:
         return [unnamed.metric_of(path) if normalised(n) == "value" else n for n in header]
-    return header
+    return filemeasure.named(header, path)
 
 
 def _below(path: Path, folder: tuple[str, ...]) -> tuple[str, ...]:
@@ -43,11 +46,32 @@ def _below(path: Path, folder: tuple[str, ...]) -> tuple[str, ...]:
 def invented_names(rows: pl.Series, path: Path) -> list[str]:
     """Names for the columns of a table without a header, from its first rows of cells.
 
-    A single column of values is named after the file. A column before it that counts up is the step.
+    A single column of values is named after the file. A column before it that counts up is the step. A column of texts
+    says of which data a row is.
     """
     width = len(rows[0])
-    counts = width > 1 and len(rows) > 2 and unnamed.counts_up(cells.numbers(rows.list.first().str.strip_chars()))
-    return unnamed.names(width, path, counts=counts)
+    some = [rows.list.get(k, null_on_oob=True).str.strip_chars() for k in range(min(width, MAX_TEXTS))]
+    columns = [cells.numbers(column) for column in some]
+    texts = {k for k, column in enumerate(columns) if not column.count() and (some[k] != "").any()}
+    counts = width > 1 and len(rows) > 2 and unnamed.counts_up(columns[0])
+    if not texts:
+        return unnamed.names(width, path, counts=counts)
+    names = unnamed.names(width, path, counts=counts)
+    only = width - len(texts) - counts == 1
+    found = (unnamed.metric_of(path) if only and name != unnamed.STEP else name for name in names)
+    return ["split" if k in texts else name for k, name in enumerate(found)]
+
+
+def is_unheaded(row: Sequence[str]) -> bool:
+    """Whether a first row is no header: it has numbers, and perhaps a word for the data, such as `1,train,0.5`.
+
+    >>> is_unheaded(["1", "train", "0.5"]), is_unheaded(["step", "train", "7"]), is_unheaded(["1", "cat", "0.5"])
+    (True, False, False)
+    """
+    if cells.numeric(row):
+        return True
+    words = [cell for cell in row if cell.strip() and not cells.is_number(cell)]
+    return len(words) == 1 < sum(map(cells.is_number, row)) and namecolumns.are_data(words)
 
 
 def repeated_headers(frame: pl.DataFrame, header: Sequence[str]) -> list[int]:

@@ -24,6 +24,7 @@ from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, place, text
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import jsonlines, jsonwithtext, stepcolumns
+from loganalyst.sources.tables.jsonfolded import RESULT
 from loganalyst.sources.tables.jsonlines import MAX_CHUNK_LINES, MIN_LINES, Lines
 from loganalyst.sources.tables.jsonrows import Log
 from loganalyst.sources.tables.jsonshape import number_lists, parse_json, shape
@@ -47,15 +48,18 @@ def sniff(path: Path, head: bytes) -> float:
     """How sure it is that the file holds metrics: by its shape, and whether its rows or lists have steps."""
     opening = text(head)
     kind = None if path.name in _SUMMARIES or not opening.strip() else shape(path, opening)
-    if kind == "history" and _shows_training(_KEY.findall(opening)):
+    keys = _KEY.findall(opening) if kind in ("history", "array") else []
+    if kind == "history" and _shows_training(keys):
         return 0.95
+    if kind == "array" and stepcolumns.matching(keys, _COUNTERS) and any(map(RESULT.search, keys)):
+        return 0.92
     if kind != "lines":
         return _SCORES.get(kind or "", 0.0)
     rows = [row for line in opening.split("\n")[:20] if isinstance(row := parse_json(line), dict)]
-    keys = {key: None for row in rows for key, _ in values(row)}
-    if stepcolumns.matching(keys, _COUNTERS):
+    columns = {key: None for row in rows for key, _ in values(row)}
+    if stepcolumns.matching(columns, _COUNTERS):
         return 0.95
-    return 0.6 if len(keys) > 1 else 0.3
+    return 0.6 if len(columns) > 1 else 0.3
 
 
 def _shows_training(keys: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ MIN_ENTRIES = 3  # of a history
 _NUMBER = re.compile(r"(?:(epoch|step|iter|iteration|round|episode)[ _-]?)?(\d{1,15})", re.IGNORECASE)
 _PART = re.compile(r"(?:train|training|val|valid|validation|test|eval|evaluation|dev)", re.IGNORECASE)
 # names of metrics that only a training logs; files of predictions have scores and errors too
-_RESULT = re.compile(r"loss|accuracy|acc\b|perplexity|ppl|reward|return|psnr|miou|bleu|learning_rate", re.IGNORECASE)
+RESULT = re.compile(r"loss|accuracy|acc\b|perplexity|ppl|reward|return|psnr|miou|bleu|learning_rate", re.IGNORECASE)
 # Names of measures that predictions have too: they show results only beside the same rows for other data
 _MEASURE = re.compile(
     r"(?:^|[^a-z])(?:total|error|err|mse|mae|rmse|nll|elbo|kl|score|f1|auc|iou|dice|ssim|precision|recall)(?:[^a-z]|$)",
@@ -41,7 +41,7 @@ Row = dict[str, Any]
 def opens(opening: str) -> bool:
     """Whether a file may be such a history, by its first characters."""
     start = opening.lstrip()
-    if _RESULT.search(opening) and (_OPENING.match(start) or jsontables.opens(start) or _opens_rows(opening)):
+    if RESULT.search(opening) and (_OPENING.match(start) or jsontables.opens(start) or _opens_rows(opening)):
         return True
     return bool(_PARTS_OPEN.match(start) and _MEASURE.search(opening))
 
@@ -57,9 +57,9 @@ def unfolded(data: Mapping[str, Any]) -> Mapping[str, Any]:
     rows = _by_number(data) or _by_part(data)
     if rows:
         lists = _columns(rows)
-        return lists if any(_RESULT.search(key) for key in lists) or _are_measured_alike(data, lists) else data
+        return lists if any(RESULT.search(key) for key in lists) or _are_measured_alike(data, lists) else data
     table = jsontables.columns(data) or jsontables.steps_of_pairs(data)
-    if any(_RESULT.search(key) for key in table):
+    if any(RESULT.search(key) for key in table):
         return table
     return _by_index(data) or _under_a_key(data) or _with_some_steps(data) or data
 
@@ -128,7 +128,7 @@ def _are_counted(rows: list[Any]) -> bool:
     """Whether rows of a training follow one another: each has a counter, and some have a result."""
     if len(rows) < MIN_ENTRIES or not _are_objects(rows) or not all(matching(row, (*STEPS, *EPOCHS)) for row in rows):
         return False
-    return any(_RESULT.search(key) for row in rows for key in row)
+    return any(RESULT.search(key) for row in rows for key, _ in values(row))
 
 
 def _columns(rows: list[Row]) -> dict[str, list[Any]]:

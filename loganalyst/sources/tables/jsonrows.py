@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from loganalyst.model import Tables, constant, table
+from loganalyst.model import Tables, constant, filemeasure, table
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.constantcolumns import Constants
 from loganalyst.sources.files.flatten import Leaf, config_of
@@ -151,6 +151,7 @@ class Log(msgspec.Struct):
         numbers = {name: column for name, column in wide.columns.items() if name not in wide_texts}
         if not long.height and not numbers:
             return
+        long, numbers = self._measured(long, numbers)
         words = _columns(texts, wide.rows, wide_texts, len(lines), {*texts["metric"], *wide_texts})
         named = {*long["metric"].unique(), *numbers}
         mixed = stepcolumns.matching(named & {*words}, stepcolumns.TIMES)  # numbers, except for damaged values
@@ -169,6 +170,15 @@ class Log(msgspec.Struct):
             frame = _system(frame)
         for piece in namedpoints.batches(frame):
             yield Tables(points=piece)
+
+    def _measured(self, long: pl.DataFrame, wide: dict[str, pl.Series]) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
+        """The same metrics, where those named only after data have the measure in the file's name, too."""
+        if not filemeasure.measure(self.path):
+            return long, wide
+        names = list({*long["metric"].unique(), *wide})
+        full = dict(zip(names, filemeasure.named(names, self.path), strict=True))
+        named = long.with_columns(pl.col("metric").replace(full)) if names != [*full.values()] else long
+        return named, {full[name]: column for name, column in wide.items()}
 
     def _wide_points(
         self, index: pl.DataFrame, rows: Ints, metrics: Mapping[str, pl.Series], words: Mapping[str, pl.Series]

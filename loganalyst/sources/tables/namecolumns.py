@@ -4,7 +4,7 @@ row of a long table names.
 `split: val` always says the part. `type: val` says it only by a word for data: `type: conv` says something else.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
@@ -17,17 +17,23 @@ _DATA = (
 )
 # a name that says its data already: val_loss, train/loss
 _SAYS_ITS_DATA = r"(?i)(?:^|[^a-z])(?:train|training|val|valid|validation|eval|evaluation|test|dev)(?:[^a-z]|$)"
+# of a training that goes on with the same loss: freeze, fine-tuning, warmup_stage
+_STAGES = (
+    r"(?i)^(?:un)?(?:freez|froze|warm[ _-]?up|fine[ _-]?tun|head|backbone|full|main)[a-z]*(?:[ _-](?:stage|phase))?$"
+)
 VALUE = "value"  # the column whose numbers a long table names row by row
 
 
-def words_in(texts: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
+def words_in(texts: Mapping[str, pl.Series], steps: pl.Series | None = None) -> dict[str, pl.Series]:
     """The texts of each row that complete its names, if the table has them: a `name`, a `part` of the data, and a
-    `kind` of row that is a word for data.
+    `kind` of row that is a word for data. Stages that follow one another are no parts if the `steps` go on.
     """
+    goes_on = steps is None or bool((steps.diff().drop_nulls() >= 0).all())
     found = {
         word: texts[column]
         for word, among in (("name", (*NAMES, *NAMES_OF_VALUES)), ("part", PARTS))
         for column in matching(texts, among)[:1]
+        if word == "name" or not (goes_on and _names_stages(texts[column]))
     }
     kinds = [kind for name in matching(texts, KINDS) if (kind := _of_data(texts[name])).count()]
     return found | ({"kind": kinds[0]} if kinds and "part" not in found else {})
@@ -35,7 +41,8 @@ def words_in(texts: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
 
 def is_used(name: str, column: pl.Series) -> bool:
     """Whether the texts of a column complete names, so that they are not left out."""
-    sure = bool(matching([name], (*PARTS, *NAMES, *NAMES_OF_VALUES)))
+    sure = bool(matching([name], (*NAMES, *NAMES_OF_VALUES)))
+    sure |= bool(matching([name], PARTS)) and not _names_stages(column)
     return sure or bool(matching([name], KINDS) and _of_data(column).count())
 
 
@@ -49,6 +56,18 @@ def full_name(words: Collection[str]) -> pl.Expr:
     if "kind" in words:
         return pl.when(kind.is_null() | metric.str.contains(_SAYS_ITS_DATA)).then(metric).otherwise(kind + "/" + metric)
     return metric
+
+
+def _names_stages(column: pl.Series) -> bool:
+    """Whether the words name stages of one training, one after another: `freeze`, then `finetune`."""
+    words = column.drop_nulls()
+    stages = len(words) > 0 and bool(words.unique().str.contains(_STAGES).all())
+    return stages and words.rle_id().max() == words.n_unique() - 1
+
+
+def are_data(cells: Sequence[str]) -> bool:
+    """Whether these are words for a part of the data, such as `train`."""
+    return _of_data(pl.Series(cells, dtype=pl.String)).null_count() == 0
 
 
 def _of_data(column: pl.Series) -> pl.Series:

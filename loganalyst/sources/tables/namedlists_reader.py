@@ -36,6 +36,11 @@ _BLOCK = (
     rf"{_RESULT}['\"]?:[ \t]{{0,4}}(?:\r?\n[ \t]{{0,20}}-[ \t]{{1,4}}{_NUMBER}){{{MIN_LISTED}}}"  # loss:\n- 2.1\n- 1.9
 )
 _TREE = re.compile(rf"{_FLOW}|{_BLOCK}", re.IGNORECASE)
+# a row of a list or of a numbered block: `- loss: 2.1`, `  val_acc: 0.5`
+_IN_ROW = re.compile(
+    rf"^[ \t]{{0,20}}(?:-[ \t]+)?([\w ./-]{{0,60}}?{_RESULT}): {{0,4}}({_NUMBER})[ \t\r]*$", re.I | re.M
+)
+_ABOVE = re.compile(r"(?:(?:#[^\n]*|---[ \t]*|[ \t]*)\r?\n)*")  # comments and the mark of a document
 _DICT = re.compile(r"\s*\{\s*['\"]")  # {'loss'
 _ASSIGNED = re.compile(
     r"^[ \t]*([A-Za-z_]\w{0,80})[ \t]*=[ \t]*(\[[^\n]*\])[ \t]*$", re.MULTILINE
@@ -53,8 +58,10 @@ def sniff(path: Path, head: bytes) -> float:
     (0.92, 0.0)
     """
     kind, opening = path.suffix.lower(), text(head)
-    if kind not in {".yaml", ".yml", ".toml", ".txt", ".log"} or settings_name(path) or not _TREE.search(opening):
+    if kind not in {".yaml", ".yml", ".toml", ".txt", ".log"} or settings_name(path):
         return 0.0
+    if not _TREE.search(opening):
+        return 0.92 if kind in {".yaml", ".yml"} and _opens_rows(opening) else 0.0
     if kind in {".txt", ".log"} and not (_DICT.match(opening) or _opens_assigned(opening)):
         return 0.0
     return 0.92
@@ -73,6 +80,14 @@ def read(path: Path) -> Iterator[Tables]:
     yield Tables(config=config_table(facts, path.name, prefix=f"{path.stem}."))
     if broken or not lists:
         yield Tables(gaps=gap(path, broken or "no lists of numbers of one length", 0, size))
+
+
+def _opens_rows(opening: str) -> bool:
+    """Whether a name of a result comes again and again with another number each time."""
+    found = dict[str, set[str]]()
+    for name, number in _IN_ROW.findall(opening):
+        found.setdefault(name, set()).add(number)
+    return any(len(numbers) >= MIN_LISTED for numbers in found.values())
 
 
 def _opens_assigned(opening: str) -> bool:
@@ -104,7 +119,9 @@ def _loaded(kind: str, content: str) -> tuple[Any, Exception | None]:
     if kind in {".yaml", ".yml"}:
         from loganalyst.sources.config import yamltree  # the YAML library takes 25 ms; few runs have such a file
 
-        return yamltree.parse(content, nodes=MAX_NODES)
+        above = _ABOVE.match(content)
+        below = content[above.end() if above else 0 :]
+        return yamltree.parse(f"rows:\n{below}" if below.startswith("- ") else content, nodes=MAX_NODES)
     if _DICT.match(content):
         return parse_json(_as_json(content)), None
     return {found[1]: parse_json(_as_json(found[2])) for found in _ASSIGNED.finditer(content)}, None

@@ -19,7 +19,7 @@ def points(index: pl.DataFrame, long: pl.DataFrame, texts: Mapping[str, pl.Serie
     """
     if not long.height:
         return table("points")
-    words = words_in(texts)
+    words = words_in(texts, index["step"])
     rows = index.select(_POINT).with_columns(column.alias(word) for word, column in words.items())[long["row"]]
     frame = rows.with_columns(long["metric"], long["value"], source=pl.lit(source))
     named = frame.with_columns(metric=full_name(words))
@@ -41,7 +41,7 @@ def wide_points(
     if not values:
         return table("points")
     rows, every = index.height, index.height * len(values)
-    words = words_in(texts)
+    words = words_in(texts, index["step"])
     long = {name: pl.concat([column] * len(values)) for name, column in [*index.to_dict().items(), *words.items()]}
     long |= {n: constants.column(None, every, column.dtype) for n, column in long.items() if not column.count()}
     long["metric"] = pl.concat([constants.column(name, rows, pl.String) for name in values])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import Tables
+from loganalyst.model import Tables, filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, text
 from loganalyst.sources.tables import unnamed
@@ -123,7 +123,8 @@ def _columns(names: Sequence[str], cells: pl.Series, path: Path) -> tuple[list[s
         sizes = {"loss_train": terms, "loss_test": terms, "metrics_test": width - 1 - 2 * terms}
         grouped = (n if size == 1 else f"{n}/{k + 1}" for n, size in sizes.items() for k in range(size))
         return ["step", *grouped], True
-    return list(names) if len(names) == width else unnamed.names(width, path, counts=counts), counts
+    named = filemeasure.named(names, path) if len(names) == width else unnamed.names(width, path, counts=counts)
+    return named, counts
 
 
 def _rows(block: Block) -> pl.DataFrame:

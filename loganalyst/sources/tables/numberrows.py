@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.model import Tables
+from loganalyst.model import Tables, filemeasure
 from loganalyst.sources.tables import stepcolumns, unnamed
 from loganalyst.sources.tables.pointrows import as_points
 
@@ -32,13 +32,16 @@ def _is_number(value: object) -> bool:
 
 def tables(path: Path, rows: Sequence[Numbers], sample: str) -> Iterator[Tables]:
     """The points of some lists, and the hint how to name their columns. `sample`: a row as written."""
-    columns = _columns(rows)
+    curves = _are_curves(rows)
+    columns = _columns(rows, curves=curves)
     first = columns[0]
     timed = len(columns) == 3 and stepcolumns.times(first).null_count() == 0 and unnamed.counts_up(columns[1])
     if timed:  # TensorBoard's download: time, step, value
         columns, names = columns[1:], [unnamed.STEP, unnamed.metric_of(path)]
     else:
         names = unnamed.names(len(columns), path, counts=unnamed.counts_up(first))
+    if curves and filemeasure.measure(path):  # `val_accs.json`: each list is of that measure
+        names = [name.replace("column_", "list_") for name in names]
     time = stepcolumns.times(first) if timed else pl.Series([None] * len(first))
     step = columns[0].cast(pl.Int64) if names[0] == unnamed.STEP else pl.int_range(len(first), eager=True)
     for name, column in zip(names, columns, strict=True):
@@ -49,10 +52,14 @@ def tables(path: Path, rows: Sequence[Numbers], sample: str) -> Iterator[Tables]
         yield Tables(gaps=hint)
 
 
-def _columns(rows: Sequence[Numbers]) -> list[pl.Series]:
-    """The columns of rows of equal length; the lists themselves where they are long and few, or differ in length."""
+def _are_curves(rows: Sequence[Numbers]) -> bool:
+    """Whether the lists are curves, not rows: they are long and few, or differ in length."""
     sizes = {len(row) for row in rows}
-    curves = len(rows) == 1 or len(sizes) > 1 or max(sizes) >= max(_LONG * len(rows), 10)
+    return len(rows) == 1 or len(sizes) > 1 or max(sizes) >= max(_LONG * len(rows), 10)
+
+
+def _columns(rows: Sequence[Numbers], *, curves: bool) -> list[pl.Series]:
+    """The lists if they are `curves`, else the columns of rows of equal length."""
     found = rows if curves else list(zip(*rows, strict=True))
     longest = max(map(len, found))
     return [

@@ -37,7 +37,9 @@ STEP_ENDS = (
     *("step", "steps", "global_step", "total_steps", "total_timesteps", "timesteps", "env_steps", "totalenvsteps"),
     *("totalenvinteracts", "cumsteps", "num_steps_total", "num_env_steps", "iteration", "iter", "itr", "num_updates"),
 )
-EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "ep")
+EPOCHS = (
+    *("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "epoch_no", "ep"),
+)
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
 PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # texts such as "train" and "val"
 KINDS = ("type", "event", "kind", "set", "dataset", "event_type", "log_type", "name")  # the same, if words for data

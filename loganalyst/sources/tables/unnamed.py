@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from loganalyst.model import filemeasure
 from loganalyst.sources.files.lineblocks import gap
 
 _SPAN = r"(?:epochs?|ep|steps?|iters?|iterations?|episodes?|rounds?)"
@@ -21,15 +22,22 @@ STEP = "step"
 
 
 def metric_of(path: Path) -> str:
-    """The metric that a file is named after; for a download from TensorBoard's page, the tag.
+    """The metric that a file is named after; for a download from TensorBoard's page, the tag. The folder's name stands
+    before it where only that says what was measured.
 
     >>> metric_of(Path("train_loss_50epochs.json"))
     'train_loss'
     >>> metric_of(Path("run-train-tag-loss.json"))
     'loss'
+    >>> metric_of(Path("loss/resnet_train.txt"))
+    'loss/resnet_train'
     """
     _, downloaded, tag = path.stem.rpartition("-tag-")
-    return tag if downloaded else _COUNT.sub("", path.stem) or path.stem
+    if downloaded:
+        return tag
+    metric = _COUNT.sub("", path.stem) or path.stem
+    by_folder = not filemeasure.says_measure(metric) and filemeasure.is_metric(path.parent.name)
+    return f"{path.parent.name}/{metric}" if by_folder else metric
 
 
 def names(width: int, path: Path, *, counts: bool) -> list[str]:

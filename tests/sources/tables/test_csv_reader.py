@@ -535,3 +535,56 @@ def test_a_step_far_too_high_does_not_make_the_next_epoch_start_again(tmp_path: 
     rows = "".join(f"{i // 10},{step},0.5\n" for i, step in enumerate(logged))
 
     assert table(tmp_path, "epoch,step,loss\n" + rows).points["step"].to_list() == logged
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "values"),
+    [
+        ("log.txt", "Train Loss\tValid Acc.\t\n2.5\t30.5\t\n2.25\t40\t\n2\t45\t\n", {"Train Loss": 0, "Valid Acc.": 1}),
+        ("test.log", "% mean class accuracy (test set)\t\n 2.5e+00\t\n 2.25e+00\t\n 2.0e+00\t\n",
+         {"% mean class accuracy (test set)": 0}),
+        ("a.txt", "Output on real data;\n2.5;\n2.25;\n2;\n", {"Output on real data": 0}),
+        ("b.txt", "train loss;val loss\n2.5;30.5;\n2.25;40;\n2;45;\n", {"train loss": 0, "val loss": 1}),
+        ("val_loss.txt", "2.5,\n2.25,\n2,\n", {"val_loss": 0}),
+        ("loss.csv", "1,2.5,\n2,2.25,\n3,2,\n", {"loss": 0}),
+        ("scores_log.csv", "epoch_no,train_loss,train_dice,\b\n0,2.5,30.5,\b\n1,2.25,40,\b\n2,2,45,\b\n",
+         {"train_loss": 0, "train_dice": 1}),
+    ],
+)  # fmt: skip
+def test_separators_at_the_ends_of_lines(tmp_path, name, text, values):
+    """Torch7's logger ends each line with a tab, GaNDLF's with a comma and a backspace."""
+    tables = table(tmp_path, text, name)
+    columns = ([2.5, 2.25, 2.0], [30.5, 40.0, 45.0])
+
+    assert sniff(tmp_path, text, name) >= 0.5
+    assert {m: curve_values(tables, m) for m in tables.points["metric"].unique()} == {
+        metric: columns[k] for metric, k in values.items()
+    }
+    assert tables.gaps.height == 0
+
+
+def curve_values(tables: Tables, metric: str) -> list[float]:
+    return [value for _, value in curve(tables, metric)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Train Loss\tValid Acc\n2.5\t30.5\nepoch 2 took 3 s\n2\t45\n",  # a text between the rows
+        "width\theight\n2.5\t30.5\n2.25\t40\n2\t45\n",  # no measure
+        "2.5\t30.5\n2.25\t40\n2\t45\n",  # no names
+        "loss\t7\n2.5\t30.5\n2.25\t40\n2\t45\n",  # a number among the names
+    ],
+)
+def test_other_texts_with_tabs_are_no_tables(tmp_path, text):
+    assert sniff(tmp_path, text, "notes.txt") == 0
+
+
+def test_a_table_named_after_data_has_the_measure_of_its_file(tmp_path):
+    """Also where its header comes again: the program was started once more."""
+    tables = table(tmp_path, "train,valid\n0.5,0.25\n0.6,0.5\ntrain,valid\n0.5,0.25\n", "AUC.csv")
+
+    assert tables.points.sort("metric", "line").select("metric", "session", "value").rows() == [
+        ("train/auc", 0, 0.5), ("train/auc", 0, 0.6), ("train/auc", 1, 0.5),
+        ("valid/auc", 0, 0.25), ("valid/auc", 0, 0.5), ("valid/auc", 1, 0.25),
+    ]  # fmt: skip

@@ -396,3 +396,24 @@ def test_a_damaged_time_changes_no_other(tmp_path):
     start = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
 
     assert rows(found, "metric", "time") == [("loss", start + timedelta(seconds=i) if i else None) for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"train": [0.5, 0.6, 0.75], "test": [0.25, 0.5, 0.5]}',
+        '[{"epoch": 0, "train": 0.5, "test": 0.25}, {"epoch": 1, "train": 0.6, "test": 0.5},'
+        ' {"epoch": 2, "train": 0.75, "test": 0.5}]',
+        '{"epoch": 0, "train": 0.5, "test": 0.25}\n{"epoch": 1, "train": 0.6, "test": 0.5}\n'
+        '{"epoch": 2, "train": 0.75, "test": 0.5}\n',
+    ],
+)
+def test_names_of_data_get_the_measure_of_the_file(tmp_path, content):
+    path = tmp_path / "accuracy_history.json"
+    path.write_text(content)
+    points = Tables.concat(json_reader.read(path)).points.sort("metric", "step")
+
+    assert points.select("metric", "value").rows() == [
+        *(("test/accuracy", value) for value in (0.25, 0.5, 0.5)),
+        *(("train/accuracy", value) for value in (0.5, 0.6, 0.75)),
+    ]

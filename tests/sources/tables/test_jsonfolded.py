@@ -143,3 +143,42 @@ def test_what_is_no_history_is_none(data: Any, tmp_path: Path) -> None:
     with suppress(SourceError):
         found = pipeline.read_run(path).points.height
     assert found == 0
+
+
+@pytest.mark.parametrize("key", ["history", "training_history", "epochs"])
+def test_nested_rows_under_a_key(key: str, tmp_path: Path) -> None:
+    """Beside facts, the test at the end, and its confusion matrix."""
+    rows = [{"epoch": e, "train": {"loss": x}, "val": {"loss": x + 1, "acc": 0.5}} for e, x in enumerate(LOSS)]
+    data = {"model": "net", "classes": ["a", "b"], "test": {"loss": 0.5, "matrix": [[9, 1], [2, 8]]}, key: rows}
+    found = points(tmp_path / "metrics.json", data)
+
+    assert found.filter(metric="train/loss").select("step", "value").rows() == list(enumerate(LOSS))
+    assert found.filter(metric="val/loss")["value"].to_list() == [x + 1 for x in LOSS]
+    assert found.filter(metric="val/acc")["value"].to_list() == [0.5] * 5
+
+
+@pytest.mark.parametrize("name", ["training_stats.json", "stats.json", "x/8d7a4c1e.json", "report.json"])
+def test_rows_of_a_training_are_found_in_a_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    rows = [{"epoch": e, "train loss": x, "took": "0:01:20"} for e, x in enumerate(LOSS)]
+    (tmp_path / name).write_text(json.dumps(rows))
+    found = pipeline.read_run(tmp_path).points
+
+    assert found.select("metric", "step", "value").rows() == [("train loss", e, x) for e, x in enumerate(LOSS)]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["a/x.json", "b/x.json"],  # two runs: which one?
+        [f"{k}/x.json" for k in range(12)],
+        ["a/b/c/d/.hidden/x.json"],
+    ],
+)
+def test_other_folders_are_not_searched(files: list[str], tmp_path: Path) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(json.dumps([{"epoch": e, "loss": x} for e, x in enumerate(LOSS)]))
+
+    with pytest.raises(SourceError):
+        pipeline.read_run(tmp_path)

@@ -89,3 +89,38 @@ def test_only_words_for_data_are_kept(texts: list[str | None]) -> None:
     assert found.keys() <= {"kind"}
     kept = found["kind"].to_list() if found else [None] * len(texts)
     assert all(k in (None, t) and (k == t or t not in ("train", "val")) for k, t in zip(kept, texts, strict=True))
+
+
+STAGES = ["freeze", "freeze", "finetune", "finetune"]
+
+
+@pytest.mark.parametrize(
+    ("words", "steps", "found"),
+    [
+        (STAGES, [1, 2, 3, 4], {"loss": TRAIN}),
+        (["warmup", "warmup", "full", "full"], [1, 2, 3, 4], {"loss": TRAIN}),
+        (STAGES, [1, 2, 1, 2], {"freeze/loss": TRAIN[:2], "finetune/loss": TRAIN[2:]}),  # the steps begin again
+        (["head", "backbone"] * 2, [1, 1, 2, 2], {"head/loss": TRAIN[::2], "backbone/loss": TRAIN[1::2]}),
+        (["mlm", "mlm", "cls", "cls"], [1, 2, 3, 4], {"mlm/loss": TRAIN[:2], "cls/loss": TRAIN[2:]}),  # two losses
+    ],
+)
+def test_stages_of_one_training_are_one_curve(words, steps, found, tmp_path):
+    path = tmp_path / "history.csv"
+    pd.DataFrame({"epoch": steps, "phase": words, "loss": TRAIN}).to_csv(path, index=False)
+
+    assert curves(path) == found
+
+
+def test_rows_without_a_header_that_say_their_data(tmp_path):
+    parts = {"train": TRAIN, "val": VAL}
+    rows = [f"{k},{word},{parts[word][k]}\n" for k in range(4) for word in parts]
+    (tmp_path / "loss.csv").write_text("".join(rows))
+
+    assert curves(tmp_path / "loss.csv") == {"train/loss": TRAIN, "val/loss": VAL}
+
+
+def test_rows_of_several_numbers_keep_the_numbers_of_their_columns(tmp_path):
+    rows = [f"{k},train,{x},{x + 1}\n" for k, x in enumerate(TRAIN)]
+    (tmp_path / "each_epoch.csv").write_text("".join(rows))
+
+    assert curves(tmp_path / "each_epoch.csv") == {"train/column_3": TRAIN, "train/column_4": [x + 1 for x in TRAIN]}

@@ -109,3 +109,38 @@ def test_python_prints_and_toml_and_yaml_write_the_same_numbers(losses: list[flo
         found = namedlists_reader._parsed(kind, content)[0]["loss"]
         assert [*map(repr, map(float, found))] == [*map(repr, losses)]
     assert repr(tomllib.loads(f"loss = {losses}")["loss"]) == repr(losses)
+
+
+@pytest.mark.parametrize("head", ["", "---\n", "# a run\n"])
+@pytest.mark.parametrize("name", ["training_history.yaml", "learning_curve.yml", "train_metrics.yaml"])
+def test_rows_in_yaml(head: str, name: str, tmp_path: Path) -> None:
+    """A list of rows, found in a folder beside settings."""
+    rows = [{"epoch": e, "train_loss": x, "val_loss": VAL[e]} for e, x in enumerate(LOSS)]
+    (tmp_path / "config.yaml").write_text("lr: 0.1\n")
+    (tmp_path / name).write_text(head + yaml.safe_dump(rows))
+    found = pipeline.read_run(tmp_path).points.select("metric", "step", "value").sort("metric", "step")
+
+    assert found.rows() == ROWS
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {f"epoch_{e}": {"train_loss": x, "val_loss": VAL[e]} for e, x in enumerate(LOSS)},
+        {"seed": 1, "history": [{"epoch": e, "train_loss": x, "val_loss": VAL[e]} for e, x in enumerate(LOSS)]},
+    ],
+)
+def test_rows_under_names_in_yaml(data: dict[str, Any], tmp_path: Path) -> None:
+    assert points(tmp_path / "history.yaml", yaml.safe_dump(data, sort_keys=False)).rows() == ROWS
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"heads": [{"name": n, "loss": 1.0} for n in "abcde"]},  # one number again and again
+        {"heads": [{"name": n, "loss_weight": x} for n, x in zip("abcde", LOSS, strict=True)]},
+        {"loss": 0.5, "acc": 0.25},
+    ],
+)
+def test_settings_that_name_losses_are_no_rows(data: dict[str, Any], tmp_path: Path) -> None:
+    assert namedlists_reader.sniff(tmp_path / "net.yaml", yaml.safe_dump(data).encode()) == 0

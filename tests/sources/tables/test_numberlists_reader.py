@@ -67,3 +67,13 @@ def test_a_file_of_losses_makes_its_folder_a_run(tmp_path):
 
     assert [found.root.name for found in discover.runs(tmp_path)] == ["a"]
     assert ingest(tmp_path / "a").points["metric"].to_list() == ["train_loss"] * 3
+
+
+def test_lists_in_a_file_that_says_their_measure(tmp_path):
+    """Each is a curve of that measure, such as one of several trainings; rows of numbers may be anything."""
+    curves = read(tmp_path / "val_accs.json", str([[k / 20 for k in range(n)] for n in (10, 12)]))
+    rows = read(tmp_path / "loss.json", "[[0.5, 2.5], [0.25, 1.5], [0.5, 0.5]]")
+
+    assert curves.points["metric"].value_counts(sort=True).sort("metric").rows() == [("list_1", 10), ("list_2", 12)]
+    assert curves.gaps.height == 0
+    assert set(rows.points["metric"]) == {"column_1", "column_2"}

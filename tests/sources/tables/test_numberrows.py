@@ -27,8 +27,8 @@ def test_pairs_have_a_step_if_it_counts():
 
 def test_a_few_long_lists_are_curves():
     """So are lists of different lengths."""
-    assert {row[0] for row in rows([[0.5] * 12, [0.25] * 12])} == {"column_1", "column_2"}
-    assert rows([[0.5, 0.25, 0.125], [7.5]])[-1] == ("column_2", 0, 7.5)
+    assert {row[0] for row in rows([[0.5] * 12, [0.25] * 12])} == {"list_1", "list_2"}
+    assert rows([[0.5, 0.25, 0.125], [7.5]])[-1] == ("list_2", 0, 7.5)
 
 
 def test_tensorboards_download_has_times():

@@ -1,0 +1,68 @@
+"""Texts that hold one metric each, and are named after it: `train_loss.txt` beside `val_acc.txt` is one run.
+
+Their names may share words of the experiment (`lenet_train_loss.txt`, `lenet_test_loss.txt`). With different ones
+(`adam_loss.txt`, `sgd_loss.txt`) each is a run of its own.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from loganalyst.model import filemeasure
+from loganalyst.opening import opened
+from loganalyst.sources.discovery.folder import Folder
+from loganalyst.sources.formats import HEAD, PLAUSIBLE, likeliest
+
+MIN_FILES = 2  # that are one run together
+MAX_FILES = 60  # of one run; more are data, or those of many runs
+READERS = ("csv", "numbercolumns", "numberlists", "namedrows")
+
+
+def take(folder: Folder) -> None:
+    """Make such texts the metrics of the folder, if it has no others."""
+    group = folder.group
+    if group.curves or len(folder.notes) + len(group.logs) < MIN_FILES:
+        return
+    found = [path for path in of_one_run([*group.logs, *folder.notes], folder.name) if _is_table(path)]
+    if len(found) >= MIN_FILES and any(map(_is_of_a_measure, found)):
+        group.curves += [(path, os.stat(path).st_ino) for path in found]
+        group.logs = [path for path in group.logs if path not in found]
+        folder.notes = [path for path in folder.notes if path not in found]
+        folder.claims = True
+
+
+def of_one_run(paths: Sequence[str], folder: str = "") -> list[str]:
+    """The files that are named after metrics, if they are of one run; else none.
+
+    >>> of_one_run(["train_loss.txt", "val_loss.txt", "W1.txt"]), of_one_run(["adam_loss.txt", "sgd_loss.txt"])
+    (['train_loss.txt', 'val_loss.txt'], [])
+    """
+    of_folder = filemeasure.is_metric(folder)
+    named = [path for path in paths if _names_metric(_stem(path), of_folder=of_folder)]
+    experiments = {filemeasure.other_words(_stem(path)) for path in named[: MAX_FILES + 1]}
+    return sorted(named) if 1 < len(named) <= MAX_FILES and len(experiments) == 1 else []
+
+
+def _names_metric(stem: str, *, of_folder: bool) -> bool:
+    """Whether a name has a word for what is measured, or in a folder with such a name for the data."""
+    words = filemeasure.MEASURES | filemeasure.QUANTITIES | (filemeasure.SETS if of_folder else set())
+    return not words.isdisjoint(filemeasure.words(stem))
+
+
+def _is_of_a_measure(path: str) -> bool:
+    return any(map(filemeasure.says_measure, (_stem(path), os.path.basename(os.path.dirname(path)))))
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _is_table(path: str) -> bool:
+    """Whether the file holds numbers in rows, perhaps below a header."""
+    try:
+        with opened(path) as file:
+            head = file.read(HEAD)
+    except OSError:
+        return False
+    score, known = likeliest(Path(path), head) if head else (0.0, None)
+    return known is not None and score >= PLAUSIBLE and known.NAME in READERS
