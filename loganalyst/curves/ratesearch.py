@@ -39,4 +39,4 @@ def is_search(rates: NDArray[np.float64]) -> bool:
         return False
     factors = np.diff(np.log(rates))
     even = float(factors.std()) <= feature_limit("search_scatter") * float(factors.mean())
-    return even and rates[-1] >= feature_limit("search_span") * rates[0]
+    return even and bool(rates[-1] >= feature_limit("search_span") * rates[0])
