@@ -31,8 +31,7 @@ def found(path: Path, session: int, first_line: int, last_line: int) -> pl.DataF
     A form counts if at least half of its rows have values of their own.
     """
     rows = _rows(path).filter(last_line - pl.col("back") >= first_line)
-    results = rows.filter(pl.col("text").str.contains(_RESULT), ~pl.col("text").str.contains(_TIMED))
-    counted = results.group_by("form").agg(
+    counted = rows.group_by("form").agg(
         pl.len().alias("rows"),
         pl.col("text").n_unique().alias("different"),
         pl.col("back").last(),
@@ -48,7 +47,9 @@ def found(path: Path, session: int, first_line: int, last_line: int) -> pl.DataF
 
 
 def _rows(path: Path) -> pl.DataFrame:
-    """The last lines of the file that are no dump and no noise: text, form, and how far from the end."""
+    """Those of the file's last lines that may hold results: text, form, and how far from the end. None if there are too
+    few.
+    """
     with opened(path) as file:
         file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
         tail = file.read(TAIL_BYTES)
@@ -57,11 +58,13 @@ def _rows(path: Path) -> pl.DataFrame:
     lines = pl.Series("text", tail.decode("utf-8", "replace").removesuffix("\n").split("\n"), pl.String)
     last = lines.str.strip_chars_end("\r").str.split("\r").list.last()
     rows = pl.DataFrame({"text": last}).with_columns(back=pl.int_range(pl.len(), 0, -1) - 1)
-    rows = rows.filter(pl.col("text").str.len_chars() <= MAX_ROW_CHARS, ~lineforms.is_noise(pl.col("text")))
-    if not rows.height:
-        return rows.with_columns(form=pl.col("text"))
+    text = pl.col("text")
+    rows = rows.filter(text.str.len_chars() <= MAX_ROW_CHARS, text.str.contains(_RESULT), ~text.str.contains(_TIMED))
+    if rows.height < MIN_ROWS:  # what follows compiles many regexes
+        return rows.clear().with_columns(form=text)
     body = described(rows["text"])["body"]
-    return lineforms.cleaned(body).with_columns(rows["back"])
+    cleaned = lineforms.cleaned(body).with_columns(rows["back"])
+    return cleaned.filter(text.str.contains(_RESULT), ~lineforms.is_noise(text))
 
 
 def _is_understood(forms: pl.DataFrame) -> pl.Series:
