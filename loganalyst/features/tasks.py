@@ -11,7 +11,7 @@ from loganalyst import signals
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import names_held_out, normalise
 from loganalyst.features.context import Context
-from loganalyst.features.validation import is_one_sided, share
+from loganalyst.features.validation import as_shares, is_one_sided, share
 from loganalyst.model import Curve
 
 ROLE, UNNAMED_ROLE, SCORE, UNKNOWN = "val_accuracy", "train_accuracy", "val_score", "other"
@@ -76,8 +76,7 @@ def begins_later(group: Sequence[Curve]) -> bool:
 
 def shares(curve: Curve) -> NDArray[np.float64]:
     """The values as shares of 1, also of scores in per cent."""
-    most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
-    return curve.values / 100 if curve.role.name == SCORE and most > 1.5 else share(curve)
+    return as_shares(curve.values) if curve.role.name == SCORE else share(curve)
 
 
 def _long(curves: Sequence[Curve], least: int) -> list[Curve]:

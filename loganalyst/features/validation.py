@@ -340,6 +340,15 @@ def share(curve: Curve) -> NDArray[np.float64]:
     """
     if curve.role.name == "val_score":
         return curve.values
-    most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
-    values = curve.values / 100 if most > 1.5 else curve.values
+    values = as_shares(curve.values)
     return 1 - values if curve.role.name == "val_error_rate" else values
+
+
+def as_shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values as shares of 1: those in per cent are divided by 100.
+
+    >>> as_shares(np.array([50.0, 75.0])).tolist(), as_shares(np.array([0.5, 0.75])).tolist()
+    ([0.5, 0.75], [0.5, 0.75])
+    """
+    highest = np.max(values[np.isfinite(values)], initial=0.0)
+    return values / 100 if highest > 1.5 else values

@@ -38,11 +38,11 @@ def found(path: Path, session: int, first_line: int, last_line: int) -> pl.DataF
         pl.col("text").last(),
     )
     counted = counted.filter(pl.col("rows") >= MIN_ROWS, 2 * pl.col("different") >= pl.col("rows"))
-    most = counted.filter(~_is_understood(counted)).sort("rows", "form", descending=True).head(1)
+    main = counted.filter(~_is_understood(counted)).sort("rows", "form", descending=True).head(1)
     return table("lines", {
-        "session": session, "file": path.name, "line": last_line - most["back"], "pattern": PATTERN, "part": "advice",
-        "captures": most.select(pl.struct(pl.col("rows").cast(pl.String)).struct.json_encode()).to_series(),
-        "text": most["text"].str.head(MAX_TEXT_CHARS),
+        "session": session, "file": path.name, "line": last_line - main["back"], "pattern": PATTERN, "part": "advice",
+        "captures": main.select(pl.struct(pl.col("rows").cast(pl.String)).struct.json_encode()).to_series(),
+        "text": main["text"].str.head(MAX_TEXT_CHARS),
     })  # fmt: skip
 
 
