@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from loganalyst import namewords
 from loganalyst.auditing.jobaccounts import hosts
 from loganalyst.baseline.differencekinds import kinds
 from loganalyst.curves import roles, severaltrainings
@@ -67,7 +68,7 @@ MADE = {
     "loganalyst.anonymous.vocabulary.languages",
     "loganalyst.baseline.differencekinds._pattern",
     "loganalyst.diagnosis.fixplaces._keys",
-    "loganalyst.curves.roles._languages",
+    "loganalyst.namewords._languages",
     "loganalyst.curves.roles._regex",
     "loganalyst.curves.severaltrainings._numbered",
     "loganalyst.curves.trainers._regex",
@@ -85,7 +86,7 @@ def of_rules() -> list[tuple[Regex, int]]:
     phrases = [p for pattern in roles._catalogue() for p in (*pattern.phrases, pattern.any, pattern.none) if p]
     patterns = map(roles._regex, phrases)
     found = [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in patterns]
-    found += [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in roles._languages()]
+    found += [(Regex("words.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in namewords._languages()]
     numbered = severaltrainings._numbered()
     found.append((Regex("roles.yaml", numbered.pattern, numbered.flags, frozenset({"match"})), LONGEST))
     frames = doings._regexes().values()

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from loganalyst import rulefiles
+from loganalyst.namewords import word_file
 from loganalyst.rulefiles import ours
 from loganalyst.sources.text.patterns import trainerlines
 from loganalyst.trainerfiles import trainer_files
@@ -41,6 +42,7 @@ def words() -> frozenset[str]:
     roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
     texts = [*_strings(roles["words"]), *_strings(roles["sets"])]
     texts += [pattern for role in roles["roles"].values() for pattern in _strings(role.get("any", ()))]
+    texts += [*word_file().measures.scores, *word_file().measures.errors]
     in_roles = {word for text in texts for word in _WORD.findall(text.lower()) if len(word) > 1}
     return allowed("words") | allowed("numbered") | in_roles
 
@@ -60,8 +62,7 @@ def _strings(tree: Any) -> Iterator[str]:
 @cache
 def languages() -> tuple[re.Pattern[str], ...]:
     """Words in other languages that roles recognise."""
-    roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
-    return tuple(re.compile(pattern) for pattern in roles["languages"])
+    return tuple(re.compile(pattern) for pattern in word_file().languages)
 
 
 @cache

@@ -13,7 +13,7 @@ from loganalyst.rulefiles import Positive, Shape, Share, Text, ours
 class Entry(Shape, frozen=True):
     """One role: the names that propose it, and what the run must show.
 
-    `range` is the least and the greatest possible value, `total` the role of the loss that this one is a term of,
+    `measures` is a list of `rules/words.yaml`, whose names propose the role as those of `any` do. `range` is the least and the greatest possible value, `total` the role of the loss that this one is a term of,
     `needs` the company without which it is unsure. A name with one of the `weak` words means `otherwise` without the
     company; so does a name whose values contradict the role. A name with a word of the lists `without` has another
     role.
@@ -23,6 +23,7 @@ class Entry(Shape, frozen=True):
     worse: Literal["up", "down", "none"]
     judged: bool
     any: tuple[str, ...] = ()
+    measures: Literal["scores", "errors"] | None = None
     none: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     without: tuple[Text, ...] = ()
@@ -77,9 +78,6 @@ class RoleFile(Shape, frozen=True):
     """The whole file."""
 
     words: dict[str, frozenset[str]]
-    languages: dict[str, str]
-    plurals: dict[str, str]
-    list_words: frozenset[str]
     certainty: Certainty
     dwarfs: Positive
     company: dict[str, Company]

@@ -11,6 +11,7 @@ from loganalyst.curves.rolefile import Entry, all_roles, role_file
 from loganalyst.curves.rolenames import FirstLook
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import OF_FILE, Role
+from loganalyst.namewords import in_english, word_file
 
 __all__ = [
     "MAX_NAME",
@@ -62,7 +63,6 @@ _TOTAL_WORDS = {"total", "overall"}
 MEASURE_WORDS = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
 MAX_NAME = 500  # only the last characters of a name count, because patterns with `.*` take quadratic time
 _SPLIT_OR_STEP = re.compile(r"(^|_)(train|step|epoch)(?=_|$)")  # "train_triplet_loss_step"
-_TRAINING_WORDS = {"train", "training", "tr", "learn"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")  # "critic's loss"
@@ -73,7 +73,7 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "va
 
 @lru_cache(1 << 16)  # the same names come several times
 def normalise(name: str) -> str:
-    """Lower-case words joined by `_`, in English if `rules/roles.yaml` knows them. Other characters than letters and
+    """Lower-case words joined by `_`, in English if `rules/words.yaml` knows them. Other characters than letters and
     digits separate words; a possessive `'s` is dropped. One minus a score is an error. The last of several words is
     made singular. A last word such as "history" is dropped.
 
@@ -82,29 +82,13 @@ def normalise(name: str) -> str:
     """
     lower = _ONE_MINUS.sub("error of ", _POSSESSIVE.sub("", name.lower()))
     *words, last = [_english(word) for word in _WORD.findall(lower)] or [""]
-    if words and last in role_file().list_words:
+    if words and last in word_file().list_words:
         *words, last = words
-    return "_".join([*words, role_file().plurals.get(last, last) if words else last])
+    return "_".join([*words, word_file().plurals.get(last, last) if words else last])
 
 
-@lru_cache(1 << 16)  # few words make many names
 def _english(word: str) -> str:
-    if not _other_languages().search(word):
-        return word
-    for pattern, english in _languages():
-        word = pattern.sub(f" {english} ", word)
-    return "_".join(word.split())
-
-
-@cache
-def _languages() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), word) for pattern, word in role_file().languages.items())
-
-
-@cache
-def _other_languages() -> re.Pattern[str]:
-    """Anything that one of `_languages` matches."""
-    return re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _languages()))
+    return "_".join(in_english(word).split())
 
 
 @cache
@@ -114,10 +98,11 @@ def _catalogue() -> tuple[_Pattern, ...]:
 
 
 def _pattern(role: Role, entry: Entry, words: Mapping[str, frozenset[str]]) -> _Pattern:
+    phrases = entry.any + (word_file().measures.of(entry.measures) if entry.measures else ())
     return _Pattern(
         role,
-        entry.any,
-        "|".join(entry.any),
+        phrases,
+        "|".join(phrases),
         "|".join(entry.none),
         frozenset().union(*(words[w] for w in entry.only)) if entry.only else None,
         frozenset().union(*(words[w] for w in entry.without)),
@@ -217,7 +202,7 @@ def names_split(name: str) -> bool:
     >>> names_split("train/loss"), names_split("loss")
     (True, False)
     """
-    return not (_TRAINING_WORDS | role_file().words["val"]).isdisjoint(_split_words(name))
+    return not (word_file().training | role_file().words["val"]).isdisjoint(_split_words(name))
 
 
 def measure(name: str) -> str:
@@ -226,7 +211,7 @@ def measure(name: str) -> str:
     >>> measure("val/precision"), measure("precision")
     ('precision', 'precision')
     """
-    splits = _TRAINING_WORDS | role_file().words["val"]
+    splits = word_file().training | role_file().words["val"]
     return "_".join(word for word in _split_words(name) if word not in splits)
 
 
@@ -252,7 +237,7 @@ def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
     for metric in metrics:
         file, _, name = metric.rpartition(OF_FILE)
         files.setdefault(file, {})[metric] = name
-    splits = _TRAINING_WORDS | role_file().words["val"]
+    splits = word_file().training | role_file().words["val"]
     for file, names in files.items():
         word = splits.intersection(normalise(file).split("_"))
         if len(word) == 1:
@@ -292,7 +277,7 @@ def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[R
         return {}
     words = {m: set(normalise(_CAPITAL.sub("_", m)).split("_")) for m in roles}
     losses = [words[m] for m, (role, _) in roles.items() if role.name == "train_loss"]
-    if not losses or not all(w & _TRAINING_WORDS for w in losses):
+    if not losses or not all(w & word_file().training for w in losses):
         return {}
     why = all_roles()["val_accuracy"], "all losses name their data, this metric does not: held out"
     return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and not names_split(m)}

@@ -34,7 +34,7 @@ NOT_RULES = (
     "comparing.yaml", "expected.yaml", "features.yaml", "fixtemplates.yaml", "healthyruns.yaml", "inspection.yaml",
     "kinds.yaml", "notes.yaml", "openings.yaml", "reference.yaml", "replay.yaml", "restart.yaml", "results.yaml",
     "roles.yaml", "schedulers.yaml", "scripts.yaml", "settings.yaml", "stacks.yaml", "symptoms.yaml", "tiers.yaml",
-    "tokenizers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml",
+    "tokenizers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml", "words.yaml",
 )  # fmt: skip
 FOLDERS_WITHOUT_RULES = ("reference", "settings", "text", "trainers")  # healthy runs, checks, log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)

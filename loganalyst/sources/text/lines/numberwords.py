@@ -5,6 +5,8 @@ The regexes are for names in lower case with blanks for `_` and `-`; all take li
 
 import re
 
+from loganalyst.namewords import word_file
+
 SLOT = "\x00"  # a number
 CLOCK = "\x01"  # a date or a time of day
 JOIN = "\x02"  # a blank after which nan is a word, not a value ("number of nan iterations")
@@ -62,7 +64,14 @@ SETTING = (
 WORTH = RESULT + r"|epoch|\bep\b|iou="
 NUMERIC = r"[0-9]|(?i:nan|inf)"  # a digit, `nan` or `inf`
 BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"  # `loss: 0.5`, `Loss = -3`, `loss_g=(1`: the program trains
-STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
+_SHORTEST_MEASURE = 4  # letters: shorter names of measures are words as well (`der`, `ade`)
+_MEASURES = "|".join(
+    measure.replace("_?", " ?").replace("_", " ?")
+    for measure in (*word_file().measures.scores, *word_file().measures.errors)
+    if len(re.sub(r"\W", "", measure)) >= _SHORTEST_MEASURE
+)
+STRONG = re.compile(rf"{RESULT}|\b(?:{_MEASURES})\b")  # of `RESULT`, and `psnr`, `hd95`, `si sdr`
+CONFIGURED = re.compile(SETTING)
 # Names of numbers that are never metrics: `pid`, `world size`, `eta`, `x`, `s/it`, a URL, `train.py`
 NEVER = re.compile(
     r"^(?:v num|version|seed|pid|rank|local rank|world size|port|job|jobid|id|gpus?|node|line|errno|exitcode|exit code|"
@@ -71,16 +80,16 @@ NEVER = re.compile(
     r"npy|npz|pth?|ckpt|onnx|h5|hdf5|pkl|tar|gz|zip|png|jpe?g|mp4|wav|so|dll|exe|out|err|md|html?|xml|cfg|ini|com|org|net)$"
 )
 # `train loss`, `val acc`; the group is a word for held-out data
-SPLIT = re.compile(r"\b(?:train|training|trn|tr|(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev))\b")
-# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`
+SPLIT = re.compile(r"\b(?:train|training|trn|tr|(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev|holdout|heldout|held out|held))\b")
+# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`, `[Epoch 3] Validation: `
 EVALUATION = re.compile(
-    rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
+    rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-|[\])|;>*#=])\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev|holdout|held-?out)\b"
     rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
     re.IGNORECASE,
 )
 # `[train] loss=2, [valid] loss=3`, `train: loss 2, acc 0.5 -> val: loss 3`
 SECTION = re.compile(
-    r"(?:\[|(?<!\w))(train|training|test|testing|val|valid|validation|eval|evaluation|dev|训练|訓練|验证|驗證|検証|测试|測試)"
+    r"(?:\[|(?<!\w))(train|training|test|testing|val|valid|validation|eval|evaluation|dev|holdout|held-?out|训练|訓練|验证|驗證|検証|测试|測試)"
     r"(?:\]|\s?:\s?(?=[^\W\d_]))",
     re.IGNORECASE,
 )

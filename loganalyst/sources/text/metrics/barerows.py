@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
 _NONE = r"[-–—](?:\s|$)"  # a cell without a value: `-`
 _ERROR = r"(?:±|\+/-)\s*[\d.]+"  # of the number before: `± 0.2`
-# numbers, blanks and what separates cells: `  50 | 0.5  +0.6 | -`
-ROW = rf"^\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+[\s|;]*$"
+_NOTE = r"(?:[\s|;,]{1,20}[*<A-Za-z][\w*<\-]{0,19}){1,2}"  # words behind the numbers: `adam`, `* best`
+# numbers, blanks and what separates cells: `  50 | 0.5  +0.6 | -`, `| 3 | 0.5 | 0.6 |`, `300 0.5 0.6 adam`
+_CELLS = rf"^\s*[|│]?\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+"
+ROW = rf"{_CELLS}(?:{_NOTE})?[\s|;│]*$"
 _RULER = r"^[\s\-=+|_─━┼:]{3,}$"
 # between names that may have blanks themselves (`loss of D  loss of G`, `D;G`), and between names that are single words
 _BETWEEN = (re.compile(r"\s{2,}|[|;\t,]"), re.compile(r"[\s|;,]+"))
@@ -23,6 +25,7 @@ _MIN_ROWS = 4
 _MIN_NAMES, _MAX_NAMES = 2, 40
 _MAX_LETTERS = 40  # of a name
 _MAX_HEADERS = 64  # of a batch; a table has one
+_MIN_NOTED = 0.9  # share of the rows with words behind the numbers at which the last columns hold words
 _MIN_GROWING = 0.9  # share of the rows at which the first column grows
 _SCHEMA = {"row": pl.Int64, "role": pl.String, "name": pl.String, "value": pl.Float64}
 
@@ -68,14 +71,20 @@ def _below_names(lines: pl.DataFrame) -> pl.DataFrame:
 
 def _of_header(header: str, rows: pl.DataFrame) -> pl.DataFrame | None:
     """The numbers of the rows below a header; None where it does not fit, or nothing counts."""
-    text = pl.col("text").str.replace_all(_ERROR, "")
+    text = pl.col("text").str.extract(f"({_CELLS})").str.replace_all(_ERROR, "")
     words = rows.select(
-        "row", length=text.str.strip_chars_end(" |;\t").str.len_chars(), word=text.str.extract_all(_CELL)
+        "row",
+        length=text.str.strip_chars_end(" |;\t│").str.len_chars(),
+        word=text.str.extract_all(_CELL),
+        noted=pl.col("text").str.contains(rf"{_CELLS}{_NOTE}"),
     )
     count = pl.col("word").list.len()
-    names = _names(header, int(words.select(count.mode().max()).item()))
+    width = int(words.select(count.mode().max()).item())
+    names = _names(header, width)
     if names is None:
         return None
+    if words["noted"].mean() >= _MIN_NOTED:  # type: ignore[operator]
+        names = names[:width]
     begins = {k: header.find(name) for k, name in enumerate(names)}
     room = count.replace_strict(begins, default=0, return_dtype=pl.Int64)
     whole = words.filter((count == len(names)) | ((count < len(names)) & (pl.col("length") <= room)))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from loganalyst.namewords import in_english
 from loganalyst.sources.text.lines.numberwords import (
     BAR,
     CLOCK,
@@ -232,8 +233,8 @@ def _keyed(index: int, before: str, after: str) -> Number:
 
 
 def _plain(name: str) -> str:
-    """The name in lower case, with blanks for `_` and `-`."""
-    return _JOINED.sub(" ", name.lower())
+    """The name in lower case and in English, with blanks for `_` and `-`."""
+    return in_english(_JOINED.sub(" ", name.lower()))
 
 
 def _in_brackets(key: str) -> str:
