@@ -40,16 +40,19 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     by_neighbour = dict(_by_neighbour(found, [*of_training, *asked], claims))
     by_training = dict(_by_training(asked, of_training, claims)) | by_neighbour
     by_steps = dict(_by_evaluations(asked, found, claims)) | by_training
-    return dict(_by_held_out(claims)) | dict(_final(once, claims)) | by_steps | dict(_by_file(asked, claims))
+    return dict(_by_held_out(found, claims)) | dict(_final(once, claims)) | by_steps | dict(_by_file(asked, claims))
 
 
-def _by_held_out(claims: Claims) -> Iterator[tuple[str, Claim]]:
-    """Scores of the training data: the run logs the same score with a word for held-out data, as Keras does."""
-    scores = {metric: found for metric, found in claims.items() if found.role.name in SCORES}
-    held_out = {measure(metric) for metric in scores if names_held_out(metric)}
-    for metric, found in scores.items():
+def _by_held_out(found: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:
+    """Scores of the training data: the run logs the same score with a word for held-out data, as Keras does. A result
+    at the end says nothing of the scores before it.
+    """
+    scores = {metric: claimed for metric, claimed in claims.items() if claimed.role.name in SCORES}
+    several = {c.metric for c in found if c.values.size > 1}
+    held_out = {measure(metric) for metric in scores.keys() & several if names_held_out(metric)}
+    for metric, claimed in scores.items():
         if not names_split(metric) and measure(metric) in held_out:
-            yield metric, claim("other", f"{found.why}, but held out under another name", 1.0)
+            yield metric, claim("other", f"{claimed.why}, but held out under another name", 1.0)
 
 
 def _by_neighbour(found: Sequence[Curve], measured: Sequence[Curve], claims: Claims) -> Iterator[tuple[str, Claim]]:

@@ -6,6 +6,7 @@ from loganalyst.curves.roleclaims import Claim, Claims, claim, confirmed, doubte
 from loganalyst.curves.rolefile import Company, role_file
 from loganalyst.curves.roles import normalise
 from loganalyst.model import OF_FILE
+from loganalyst.namewords import word_file
 
 
 def changes(claims: Claims, settings: Iterable[str]) -> Claims:
@@ -39,7 +40,8 @@ def _judged(words: Sequence[str], found: Claim, roles: Set[str], seen: Set[str])
         return confirmed(found, f"with {beside}")
     if entry.weak.isdisjoint(words):
         return doubted(found, f"without {company.meaning}")
-    instead = claim(entry.otherwise, f"{found.why}, without {company.meaning}", role_file().certainty.doubted)
+    of_training = not word_file().training.isdisjoint(words)  # then it is no score of held-out data
+    instead = claim("other" if of_training else entry.otherwise, f"{found.why}, without {company.meaning}", role_file().certainty.doubted)
     if not _needs(instead):
         return instead
     return _judged(words, instead._replace(confidence=role_file().certainty.named), others, seen)

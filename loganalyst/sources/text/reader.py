@@ -21,7 +21,7 @@ from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines import owners, powershell, printedarguments, stamps, wrapped
 from loganalyst.sources.text.lines.linekinds import Kinds, Look
 from loganalyst.sources.text.lines.numberrecords import Integers
-from loganalyst.sources.text.metrics import barsteps, lastprogress, unreadrows
+from loganalyst.sources.text.metrics import barsteps, lastprogress, printedhistories, unreadrows
 from loganalyst.sources.text.metrics import printedmetrics as logmetrics
 from loganalyst.sources.text.metrics.printedsteps import Steps
 from loganalyst.sources.text.patterns import closing, ending, goingon, userpatterns
@@ -207,20 +207,22 @@ class _Reading:
     def closing(self, path: Path) -> Iterator[Tables]:
         """The tables that are known at the end of the log."""
         yield Tables(lines=self.lines.table(last=True))
-        read = self.steps.kept
+        read, numbers = self.steps.kept, Counter[str]()
         for points in self.steps.points():
             read += points.height
+            numbers.update(dict(points.group_by("metric").len().iter_rows()))
             yield Tables(points=points)
         found, left_out = self.blocks.summary(self.name)
         ends = [ending.cut(path, self.last_line, len(self.sessions.all) - 1), *self._last_words(path)]
         sessions = self.sessions.summary(self.last_line)
-        number = sessions.height - 1
-        progress = lastprogress.last(path, number, sessions["first_line"][-1], self.last_line)
+        number, begin = sessions.height - 1, sessions["first_line"][-1]
+        histories = printedhistories.found(path, number, begin, self.last_line, numbers)
+        progress = lastprogress.last(path, number, begin, self.last_line)
         ends += [progress, self.trainers.table(self.sessions)]
-        if read < unreadrows.MAX_POINTS:
-            ends.append(unreadrows.found(path, number, sessions["first_line"][-1], self.last_line))
+        if read + histories.height < unreadrows.MAX_POINTS:
+            ends.append(unreadrows.found(path, number, begin, self.last_line))
         left_out = pl.concat([left_out, self.sessions.left_out()])
-        yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
+        yield Tables(points=histories, sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 
     def _last_words(self, path: Path) -> list[pl.DataFrame]:
         """What the last lines of the log say of its end: an error, else that the job ended well."""

@@ -81,10 +81,13 @@ NEVER = re.compile(
 )
 # `train loss`, `val acc`; the group is a word for held-out data
 SPLIT = re.compile(r"\b(?:train|training|trn|tr|(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev|holdout|heldout|held out|held))\b")
-# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`, `[Epoch 3] Validation: `
+_HELD_OUT = "holdout|held-?out|dev|val|valid|validation|validate|validating|eval|evaluation|evaluating|test|testing"
+# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`, `[Epoch 3] Validation: `,
+# `验证结果: `
 EVALUATION = re.compile(
-    rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-|[\])|;>*#=])\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev|holdout|held-?out)\b"
-    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
+    rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-|[\])|;>*#=])\s*"
+    rf"(?:({_HELD_OUT})\b(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))"
+    r"|(验证|驗證|検証|검증|测试|測試|テスト|테스트)(?:集|セット)?(?:结果|結果|결과)?\s?[:\])|])",
     re.IGNORECASE,
 )
 # `[train] loss=2, [valid] loss=3`, `train: loss 2, acc 0.5 -> val: loss 3`

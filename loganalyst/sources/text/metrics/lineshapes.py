@@ -25,6 +25,7 @@ from loganalyst.sources.text.metrics.shapeparts import MIN_LINES, Number, Parts,
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 # `5/10 [==>...]`, and `5/10 - 1s 5ms/step` without a bar
 _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
+_QUALITY = re.compile(r"\b(?:error|score|return)\b")  # `test score`, `Error`
 _OF_AGENT = ("episode", "episodes", "game")
 _CLASS = re.compile(r"(?:\w+\.){2,9}[A-Z]\w*")  # a class in a table of layers: `models.common.Concat`
 _LETTER = re.compile(r"[^\W\d_]")
@@ -86,12 +87,13 @@ def _metrics(numbers: Sequence[Number], count: int, evaluation: str, *, explaine
     strong = {n.index for n in candidates if explained or _is_result(n.plain)}
     # a counter without a name may count anything: files, prompts
     placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
+    alone = count >= MIN_LINES and len(numbers) == 1 and numbers[0].separated and _is_quality(numbers[0].plain)
     slots: list[Slot] = []
     split = first = evaluation
     for n in candidates:
         readable = n.separated or n.bounded or STRONG.search(n.plain) or WEAK.search(n.plain)
         usual = (placed or strong) if count >= MIN_LINES else (placed and strong and n.separated)
-        if not (n.index in strong or (usual and readable)):
+        if not (n.index in strong or (usual and readable) or alone):
             continue
         data_word = SPLIT.search(n.plain)
         if not slots and data_word:
@@ -110,6 +112,11 @@ def _metrics(numbers: Sequence[Number], count: int, evaluation: str, *, explaine
 def _is_result(name: str) -> bool:
     """Whether the name is a result, not a setting that contains such a word."""
     return bool(STRONG.search(name)) and (not CONFIGURED.search(name) or bool(_PER_STEP.search(name)))
+
+
+def _is_quality(name: str) -> bool:
+    """Whether a weak name measures a model where a line has nothing else: `Score: 0.5`, and no setting."""
+    return bool(_QUALITY.search(name)) and not CONFIGURED.search(name)
 
 
 def _as_printed(split: str, slots: list[Slot]) -> str:

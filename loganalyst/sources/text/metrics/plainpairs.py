@@ -24,12 +24,6 @@ _VALUE = r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf)
 _PAIRED = "(?i:mean|median|avg|average|min|max|train|training|val|valid|validation|test)"  # words before `/`
 _NAN_WORDS = (rf"{BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {AFTER_NAN})")
 _POINT = r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?"  # `0.5`, `1.5e-3`: a number with a decimal point
-# `loss`, `Accuracy`, `dev_f1`: the end of a measure's name
-_MEASURE = (
-    r"(?i:\w{0,20}(?:loss|cost|acc|accuracy|error|err|mse|mae|nll|elbo|ppl|perplexity|auc|f1|iou|dice|score|bleu|r2))"
-)
-_TRAINED = r"(?i:train|training|trn|tr)"  # words for the training data
-_HELD = r"(?i:val|valid|validation|test|testing|dev|eval|held|heldout|held-out)"  # words for held-out data
 _CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"  # letters of scripts that put no blank before a number
 _OF = r"(?:из|de|von|sur|di|van|ze?|av|af|dari)"  # `of` in other languages
 _LAYOUTS = (
@@ -39,8 +33,9 @@ _LAYOUTS = (
     (rf"^tensor\(({_VALUE}), (?:device='[\w:]+', )?grad_fn=<\w+>\)$", "loss tensor: $1", ("grad_fn=",)),
     # `tensor(0.5, device='cuda:0')`, `Array(0.5, dtype=float32)`, `tensor(0.5)`
     (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)*\)", "$1", ("tensor(", "array(")),
-    # printed tuples and OrderedDicts: `('Epoch: ', 3)`, `('loss', 0.5, 'acc', 0.9)`, `([('loss', 0.5)])`
-    (rf"'([A-Za-z][^',:=]{{0,39}}?)\s?[:=]?\s?', ?(\[?{_VALUE})", "'$1': $2", ("', ",)),
+    # printed tuples and OrderedDicts: `('Epoch: ', 3)`, `('loss', 0.5, 'acc', 0.9)`, `([('loss', 0.5)])`,
+    # `('cost=', '0.5')`
+    (rf"'([A-Za-z][^',:=]{{0,39}}?)\s?[:=]?\s?', ?'?(\[?{_VALUE})'?", "'$1': $2", ("', ",)),
     # `mean/median reward 26.4/27`, `train/val loss: 0.5 / 0.6`: two results and their values
     (
         rf"\b({_PAIRED})/({_PAIRED}) (\w{{1,30}})(:?) ({_VALUE}) ?/ ?({_VALUE})\b",
@@ -65,14 +60,6 @@ _LAYOUTS = (
         rf"^(\pL[\w ]{{0,30}}), ?(\pL[\w ]{{0,30}}?) ?[|:] ?({_POINT}), ?({_POINT})$",
         "$1: $3, $2: $4",
         ("|", ":"),
-    ),
-    # one measure, then its data: `MSE: train: 0.5, validation: 0.6`, `loss -> train 0.5 | val 0.6`,
-    # `Loss (train: 0.5, val: 0.6)`
-    (
-        rf"\b({_MEASURE})(?:\s?(?::|->|=>|=|\|)\s?|\s?\()({_TRAINED})[:= ]{{1,3}}({_VALUE})"
-        rf"\s?[,;|/]?\s?({_HELD})[:= ]{{1,3}}({_VALUE})\)?",
-        "$2 $1: $3, $4 $1: $5",
-        ("tr",),
     ),
     (r"([0-9])f(-?[0-9]{1,2})\b", "${1}e$2", ("f0", "f-", "f1", "f2", "f3")),  # Julia's Float32: `0.5f0`, `1.0f-5`
     # no blank before a number: `损失0.53`, `验证loss0.53`; nor behind it: `38.4秒`

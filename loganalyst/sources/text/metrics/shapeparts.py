@@ -25,6 +25,7 @@ from loganalyst.sources.text.lines.numberwords import (
     WEAK,
     WORDS,
 )
+from loganalyst.sources.text.metrics import linelabels
 
 MIN_LINES = 3  # from so many lines on a shape is printed regularly
 Role = Literal["metric", "step", "batch", "total", "epoch"]
@@ -130,6 +131,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     """The parsed shape; `rare`: fewer than MIN_LINES lines have it."""
     texts = shape.split(SLOT)
     numbers = _numbers(texts)
+    linelabels.complete(numbers, texts)
     evaluation = None if _sections(numbers, texts) else EVALUATION.search(shape)
     _carry(numbers, texts)
     _histories(numbers, texts, rare=rare)
@@ -138,7 +140,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     _heads(numbers, texts)
     if evaluation and any(n.role == "batch" for n in numbers):
         _averages(numbers, texts)
-    return Parts(shape, tuple(numbers), (evaluation[1] or "val") if evaluation else "")
+    return Parts(shape, tuple(numbers), (evaluation[1] or evaluation[2]) if evaluation else "")
 
 
 def _heads(numbers: list[Number], texts: list[str]) -> None:

@@ -21,9 +21,6 @@ def plain(line: str) -> str:
         ("train loss/acc = 2.25 / 0.31", "train loss: 2.25, acc: 0.31"),
         ("step/total: 5/60", "step/total: 5/60"),  # a position, and no results
         ("train acc, test acc | 0.31, 0.25", "train acc: 0.31, test acc: 0.25"),
-        ("MSE: train:  2.24 , validation:  2.76", "train MSE: 2.24, validation MSE: 2.76"),
-        ("loss -> train: 2.3 | val: 2.4", "train loss: 2.3, val loss: 2.4"),
-        ("Accuracy (train: 0.3, valid: 0.2)", "train Accuracy: 0.3, valid Accuracy: 0.2"),
         ("Epoch 3: train 0.5 val 0.6", "Epoch 3: train 0.5 val 0.6"),  # `3` is no measure
         ("train_loss = 2.24f0 lr = 1.0f-5", "train_loss = 2.24e0 lr = 1.0e-5"),
         ("训练: 损失3.9897 正确率7.66%", "训练: 损失: 3.9897 正确率: 7.66%"),

@@ -1,0 +1,88 @@
+"""Histories that a program prints as whole lists: `{'loss': [2.3, 1.1, …], 'val_loss': [2.4, …]}` when it ends, or
+`accs: [0.2, 0.3]`, longer by one value each time.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.model import table
+from loganalyst.opening import opened
+from loganalyst.sources.text.lines.numberwords import CONFIGURED, SPLIT, STRONG
+
+TAIL_BYTES = 1 << 20  # bytes of the end of the file that are searched
+MIN_VALUES = 5
+MAX_VALUES = 100_000
+MAX_LISTS = 64
+# `[2.3, 1.1, 0.9,`: what every such file has
+_HAS_LIST = re.compile(rb"\[\s?(?:[a-z0-9.]{1,12}\()?-?\d{1,9}\.\d{1,20}(?:e-?\d{1,3})?\)?,\s[^\]\n]{0,40}\d\.\d")
+_WRAPPED = r"\b(?:np\.float(?:32|64)|tensor|array|Array)\(([^()\[\],]{1,40})(?:, ?[a-z_]+=[^(),\[\]]*)*\)"  # `tensor(0.5)`
+_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
+# `'val_loss': [0.5, 0.4`, `train losses = [0.5, 0.4`
+_NAMED = rf"(?:^|[\s{{,'\"])([^\W\d][\w /.\-@]{{0,39}})['\"]?\s?(?::|=|=>|->)\s*\[\s*({_NUMBER}(?:,\s?{_NUMBER})*)\s*\]"
+# `loss`, `train_losses`, `rewards`: what says of lists of equal length that they are by epoch, and not by class
+_OVER_TIME = re.compile(r"loss|cost|reward|return|history|perplexity|\bppl\b|\bnll\b")
+
+
+def found(path: Path, session: int, first_line: int, last_line: int, read: Mapping[str, int]) -> pl.DataFrame:
+    """The points of such lists in the last session, which begins at `first_line`; the file ends at `last_line`. Steps
+    count the values from 1. A list as long as a metric of like name (`read`: the number of points of each) is the same
+    history again, and left out.
+    """
+    lists = _lists(path, last_line).filter(pl.col("line") >= first_line)
+    whole = _growing(lists) if lists.height else lists
+    again = [_is_read(name, len(values), read) for name, values in whole.select("name", "value").iter_rows()]
+    rows = whole.filter(~pl.Series(again, dtype=pl.Boolean)).with_columns(step=pl.int_ranges(1, pl.col("value").list.len() + 1, dtype=pl.Int64))
+    points = rows.explode("value", "step").select("step", "value", "line", metric="name", session=session)
+    return table("points", points.to_dict())
+
+
+def _lists(path: Path, last_line: int) -> pl.DataFrame:
+    """line, name and values of each named list of results, at the end of the file."""
+    with opened(path) as file:
+        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+        tail = file.read(TAIL_BYTES)
+    if not _HAS_LIST.search(tail) or 4 * tail.count(b"\0") > len(tail):  # UTF-16
+        return pl.DataFrame(schema={"line": pl.Int64, "name": pl.String, "value": pl.List(pl.Float64)})
+    text = pl.Series("text", tail.decode("utf-8", "replace").removesuffix("\n").split("\n"), pl.String)
+    rows = text.to_frame().with_columns(line=pl.int_range(pl.len()) + (last_line - len(text) + 1))
+    rows = rows.filter(pl.col("text").str.contains(_NAMED))
+    plain = pl.col("text").str.replace_all(_WRAPPED, "$1")
+    named = rows.select("line", plain.str.extract_all(_NAMED).alias("text")).explode("text").drop_nulls()
+    parts = named.select("line", pl.col("text").str.extract_groups(_NAMED)).unnest("text")
+    numbers = pl.col("2").str.extract_all(_NUMBER).list.eval(pl.element().str.to_lowercase().cast(pl.Float64))
+    lists = parts.select("line", name=pl.col("1").str.strip_chars(), value=numbers)
+    return lists.filter(pl.col("name").map_elements(_is_result, pl.Boolean), pl.col("value").list.len() <= MAX_VALUES)
+
+
+def _is_read(name: str, size: int, read: Mapping[str, int]) -> bool:
+    return any(count == size and not _words(name).isdisjoint(_words(metric)) for metric, count in read.items())
+
+
+def _words(name: str) -> set[str]:
+    """The words of a name; of `train_losses` train and loss."""
+    return {re.sub(r"(?<=s)es$|(?<=[^s])s$", "", word) for word in re.findall(r"[^\W_]+", name.lower())}
+
+
+def _is_result(name: str) -> bool:
+    plain = name.lower().replace("_", " ").replace("-", " ")
+    known = STRONG.search(plain) or SPLIT.fullmatch(plain) or re.search(r"\bacc", plain)
+    return bool(known) and not CONFIGURED.search(plain)
+
+
+def _growing(lists: pl.DataFrame) -> pl.DataFrame:
+    """The last list of each name that is printed once, or that begins each time as the time before and is longer.
+
+    Lists printed once may be values by class: one of those that are as long must be a loss or a reward.
+    """
+    size, first = pl.col("value").list.len(), pl.col("value").list.first()
+    grows = (size.diff() > 0).fill_null(value=True).all() & (first == first.first()).all()
+    by_name = lists.group_by("name", maintain_order=True).agg(
+        pl.col("line").last(), pl.col("value").last(), times=pl.len(), grows=grows
+    )
+    long = by_name.filter("grows", size >= MIN_VALUES).head(MAX_LISTS)
+    over_time = pl.col("name").str.to_lowercase().map_elements(lambda n: bool(_OVER_TIME.search(n)), pl.Boolean)
+    lengths = long.filter(over_time | (pl.col("times") > 2)).select(size).to_series().unique()
+    return long.filter(size.is_in(lengths.implode()) | (pl.col("times") > 2)).select("line", "name", "value")
