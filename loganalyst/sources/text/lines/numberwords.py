@@ -51,7 +51,8 @@ RESULT = (
     r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|"
     r"\b(?:perda|perte|perdita|kayıp|strata)\b|потер|точност|accuratezza|akurasi|do[gğ]ruluk|dok[lł]adno|précision|"
     r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|"
-    r"\b(?:acc[0-9]?|b?ce|xent|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|eer|dice|meteor|cider|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
+    r"\b(?:acc[0-9]?|b?ce|xent|ppl|nll|elbo|kld?|bpb|bpc|bits/dim|fitness|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|eer|dice|meteor|cider|rouge[a-z0-9]?|mrr|ndcg|mcc)\b|"
+    r"\b(?:hits?|hr|p|r|prec)@[0-9]"
 )
 # Words of settings that may contain a word of results: `loss weight`, `reward scale`, `accuracy threshold`
 SETTING = (

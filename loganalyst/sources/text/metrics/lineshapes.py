@@ -21,11 +21,12 @@ from loganalyst.sources.text.lines.numberwords import (
 )
 from loganalyst.sources.text.metrics.shapeparts import MIN_LINES, Number, Parts, Role, parts
 
-# `train loss step`, `step loss`: results, although `step` is a word of settings
-_PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
+# `train loss step`, `step loss`, `bits/dim`: results, although `step` and `bits` are words of settings
+_PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$|\bbits/dim\b")
 # `5/10 [==>...]`, and `5/10 - 1s 5ms/step` without a bar
 _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
 _QUALITY = re.compile(r"\b(?:error|score|return)\b")  # `test score`, `Error`
+_OF_GAN = {"d", "g"}  # discriminator and generator: `D=0.7 G=1.2`
 _OF_AGENT = ("episode", "episodes", "game")
 _CLASS = re.compile(r"(?:\w+\.){2,9}[A-Z]\w*")  # a class in a table of layers: `models.common.Concat`
 _LETTER = re.compile(r"[^\W\d_]")
@@ -63,7 +64,7 @@ def read(shape: str, count: int) -> Shape | None:
 def meaning(parsed: Parts, count: int, *, explained: bool = False) -> Shape | None:
     """The meaning of a parsed shape of `count` lines. Where a trainer explained it, each number with a name counts."""
     numbers, shape = parsed.numbers, parsed.shape
-    metrics = _metrics(numbers, count, parsed.evaluation, explained=explained)
+    metrics = _metrics(numbers, count, explained=explained)
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
     if not metrics and not header and not _is_only_step(numbers, shape):
         return None
@@ -81,24 +82,30 @@ def _is_only_step(numbers: Sequence[Number], shape: str) -> bool:
     return bool(steps) and _LETTERS.findall(shape) == _LETTERS.findall(steps[0].key)
 
 
-def _metrics(numbers: Sequence[Number], count: int, evaluation: str, *, explained: bool) -> list[Slot]:
+def _metrics(numbers: Sequence[Number], count: int, *, explained: bool) -> list[Slot]:
     """The numbers that are metrics, with their names."""
-    candidates = [n for n in numbers if not n.role and _has_usable_name(n)]
-    strong = {n.index for n in candidates if explained or _is_result(n.plain)}
+    pair = {n.plain for n in numbers} >= _OF_GAN
+    candidates = [n for n in numbers if not n.role and (_has_usable_name(n) or (pair and n.plain in _OF_GAN))]
+    strong = {n.index for n in candidates if explained or _is_result(n.plain) or (pair and n.plain in _OF_GAN)}
     # a counter without a name may count anything: files, prompts
     placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
-    alone = count >= MIN_LINES and len(numbers) == 1 and numbers[0].separated and _is_quality(numbers[0].plain)
+    named = [n for n in numbers if n.key]
+    alone = count >= MIN_LINES and len(named) == 1 and named[0].separated and _is_quality(named[0].plain)
     slots: list[Slot] = []
-    split = first = evaluation
+    split = first = ""
+    said = 0  # metrics that name their data; a second one that does says that names are whole
     for n in candidates:
         readable = n.separated or n.bounded or STRONG.search(n.plain) or WEAK.search(n.plain)
         usual = (placed or strong) if count >= MIN_LINES else (placed and strong and n.separated)
         if not (n.index in strong or (usual and readable) or alone):
             continue
         data_word = SPLIT.search(n.plain)
+        said += bool(data_word)
         if not slots and data_word:
             first = data_word[1] or ""
-        given = "" if data_word else n.section or evaluation or (first if n.index in strong else "")
+        of_line = n.section or n.evaluation
+        given = "" if data_word else of_line or (first if n.index in strong and said < 2 else "")
+        split = split or n.evaluation
         name = f"{_as_printed(given, slots)} {n.key}" if given else n.key
         if any(s.name == name for s in slots):
             if not split or data_word:
@@ -115,8 +122,8 @@ def _is_result(name: str) -> bool:
 
 
 def _is_quality(name: str) -> bool:
-    """Whether a weak name measures a model where a line has nothing else: `Score: 0.5`, and no setting."""
-    return bool(_QUALITY.search(name)) and not CONFIGURED.search(name)
+    """Whether a weak name measures a model where a line has nothing else: `Score: 0.5`, `Train: 0.5`, and no setting."""
+    return bool(_QUALITY.search(name) or SPLIT.fullmatch(name)) and not CONFIGURED.search(name)
 
 
 def _as_printed(split: str, slots: list[Slot]) -> str:

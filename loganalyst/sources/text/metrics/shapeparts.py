@@ -56,7 +56,7 @@ _ORIGINS = (
     (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" (?:-|>>) ")),
     (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
 )
-_SIGNS = re.compile(r"^(?:[^\w(%\[]|[轮步]\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
+_SIGNS = re.compile(r"^(?:[^\w(%\[]|(?:[轮步代次]|回合)\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
 # `Loss after epoch 3: 0.5`: the name of the number behind the position
 _CARRIED = re.compile(
     r"^(?:the )?(?P<name>.{1,40}?) (?:after|at|in|for|on|of|over) (?:the )?"
@@ -84,11 +84,19 @@ _MANY = re.compile(rf"\s{_COUNTED}")  # ` iterations`, behind the number in `aft
 _OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")  # `loss: [0.5`, without the number
 # `, `, `', '`, `), tensor(`: between the numbers of a list
 _BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
+_ARROW = re.compile(r"([^\W\d_][\w ]{0,60}?)\s?(?:->|=>|→)\s?[^\W\d_][\w ]{0,30}[:= ]{1,3}$")  # `Evaluation -> Loss: `
+# `Accuracy on the validation set`: the measure and its data
+_ON_DATA = re.compile(
+    r"^(?:the )?(.{1,30}?)(?: of the (?:network|model))? (?:on|over|for) (?:the )?"
+    r"(train|training|test|testing|val|validation|eval|evaluation|dev|held-?out)(?:ing)?"
+    r"(?: (?:set|data|dataset|split|images|samples|examples))?(?: (?:is|was))?$",
+    re.IGNORECASE,
+)
 _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step/total_step: 5/60`
 # A list of two numbers may be one result: its loss and its metric, as Keras evaluates; learning rates are as many as
 # there are groups
 _PAIR_LENGTH = 2
-_NTH = re.compile(r"^第\s?(轮|步|个? ?epoch)")  # `第 3 轮`
+_NTH = re.compile(r"^第\s?(轮|步|代|次|回合|个? ?epoch)")  # `第 3 轮`
 _JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
 _OPENS_DICT = re.compile(r"\{\s?['\"]\w")  # `{'loss': 0.5`
 _SECONDS = {"s", "ms", "us", "µs", "ns", "sec", "secs", "second", "seconds"}
@@ -108,6 +116,7 @@ class Number(msgspec.Struct):
     carried: str = ""  # what the number behind this position is called
     role: Role | None = None
     section: str = ""  # of a line with several: the word for the data
+    evaluation: str = ""  # the word for held-out data, behind which the number stands
 
     def drop(self) -> None:
         """Forget the name: the number has no meaning."""
@@ -132,7 +141,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     texts = shape.split(SLOT)
     numbers = _numbers(texts)
     linelabels.complete(numbers, texts)
-    evaluation = None if _sections(numbers, texts) else EVALUATION.search(shape)
+    evaluation = "" if _sections(numbers, texts) else _evaluation(numbers, texts, shape)
     _carry(numbers, texts)
     _histories(numbers, texts, rare=rare)
     _fractions(numbers, texts)
@@ -140,7 +149,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     _heads(numbers, texts)
     if evaluation and any(n.role == "batch" for n in numbers):
         _averages(numbers, texts)
-    return Parts(shape, tuple(numbers), (evaluation[1] or evaluation[2]) if evaluation else "")
+    return Parts(shape, tuple(numbers), evaluation)
 
 
 def _heads(numbers: list[Number], texts: list[str]) -> None:
@@ -197,6 +206,26 @@ def _sections(numbers: list[Number], parts: list[str]) -> bool:
     return True
 
 
+def _evaluation(numbers: list[Number], texts: list[str], shape: str) -> str:
+    """The line's word for held-out data, given to the numbers behind it: `loss 2.3 [val] acc 0.5`, `Evaluation of A -> `."""
+    found = EVALUATION.search(shape)
+    word, place = ((found[1] or found[2]), shape[: found.end()].count(SLOT)) if found else ("", 0)
+    head = "" if found else _head(numbers, texts)
+    words = SPLIT.findall(head)
+    if words and all(words):  # none of them is of the training
+        word = words[0]
+    for n in numbers:
+        n.evaluation = word if n.index >= place else ""
+    return word
+
+
+def _head(numbers: list[Number], texts: list[str]) -> str:
+    """The few words before the arrow in front of the first result: `evaluation of node 0` in `Evaluation of node 0 -> loss: `."""
+    first = next((n for n in numbers if STRONG.search(n.plain)), None)
+    head = _ARROW.search(texts[first.index]) if first else None
+    return _plain(head[1]) if head else ""
+
+
 def _keyed(index: int, before: str, after: str) -> Number:
     """The number at slot `index` with its name, from the texts before and after it."""
     text = before[-120:]
@@ -221,6 +250,8 @@ def _keyed(index: int, before: str, after: str) -> Number:
     carries = _CARRIED.match(name)
     carried = carries["name"] if carries else ""
     name = carries["position"] if carries else name
+    if on_data := _ON_DATA.match(name):
+        name = f"{on_data[2]} {on_data[1]}"
     words = name.split()
     bounded = len(words) <= 2
     if len(words) > 4 or PROSE.search(name):
@@ -264,6 +295,9 @@ def _carry(numbers: list[Number], parts: list[str]) -> None:
         says = parts[after.index]
         if n.carried and not n.key and after.index == n.index + 1 and (mean := _TO_MEAN.fullmatch(says)):
             _mean(after, n.carried, mean["unit"])
+            continue
+        if n.carried and not n.key and after.index == n.index + 1 and EPOCH.match(after.plain) and not after.carried:
+            after.carried = n.carried  # `Loss after 100 iterations in epoch 3: 0.5`
             continue
         counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
         name = n.key if counts else n.carried
