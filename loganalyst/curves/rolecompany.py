@@ -41,7 +41,11 @@ def _judged(words: Sequence[str], found: Claim, roles: Set[str], seen: Set[str])
     if entry.weak.isdisjoint(words):
         return doubted(found, f"without {company.meaning}")
     of_training = not word_file().training.isdisjoint(words)  # then it is no score of held-out data
-    instead = claim("other" if of_training else entry.otherwise, f"{found.why}, without {company.meaning}", role_file().certainty.doubted)
+    instead = claim(
+        "other" if of_training else entry.otherwise,
+        f"{found.why}, without {company.meaning}",
+        role_file().certainty.doubted,
+    )
     if not _needs(instead):
         return instead
     return _judged(words, instead._replace(confidence=role_file().certainty.named), others, seen)

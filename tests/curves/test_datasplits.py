@@ -82,6 +82,7 @@ def test_scores_of_the_training_data() -> None:
         "auc": "other",
     }
     assert changed({"mAP": LOSS, "val_precision": LOSS, "valid/bleu": LOSS, "train/bleu": LOSS}) == {}
+    assert changed({"recall": LOSS, "test recall": [0.9]}) == {}  # a result at the end says nothing of the others
 
 
 def test_a_held_out_value_named_only_after_its_data() -> None:

@@ -81,7 +81,9 @@ NEVER = re.compile(
     r"npy|npz|pth?|ckpt|onnx|h5|hdf5|pkl|tar|gz|zip|png|jpe?g|mp4|wav|so|dll|exe|out|err|md|html?|xml|cfg|ini|com|org|net)$"
 )
 # `train loss`, `val acc`; the group is a word for held-out data
-SPLIT = re.compile(r"\b(?:train|training|trn|tr|(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev|holdout|heldout|held out|held))\b")
+SPLIT = re.compile(
+    r"\b(?:train|training|trn|tr|(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev|holdout|heldout|held out|held))\b"
+)
 _HELD_OUT = "holdout|held-?out|dev|val|valid|validation|validate|validating|eval|evaluation|evaluating|test|testing"
 # A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`, `[Epoch 3] Validation: `,
 # `验证结果: `

@@ -18,7 +18,9 @@ MAX_VALUES = 100_000
 MAX_LISTS = 64
 # `[2.3, 1.1, 0.9,`: what every such file has
 _HAS_LIST = re.compile(rb"\[\s?(?:[a-z0-9.]{1,12}\()?-?\d{1,9}\.\d{1,20}(?:e-?\d{1,3})?\)?,\s[^\]\n]{0,40}\d\.\d")
-_WRAPPED = r"\b(?:np\.float(?:32|64)|tensor|array|Array)\(([^()\[\],]{1,40})(?:, ?[a-z_]+=[^(),\[\]]*)*\)"  # `tensor(0.5)`
+_WRAPPED = (
+    r"\b(?:np\.float(?:32|64)|tensor|array|Array)\(([^()\[\],]{1,40})(?:, ?[a-z_]+=[^(),\[\]]*)*\)"  # `tensor(0.5)`
+)
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
 # `'val_loss': [0.5, 0.4`, `train losses = [0.5, 0.4`
 _NAMED = rf"(?:^|[\s{{,'\"])([^\W\d][\w /.\-@]{{0,39}})['\"]?\s?(?::|=|=>|->)\s*\[\s*({_NUMBER}(?:,\s?{_NUMBER})*)\s*\]"
@@ -34,7 +36,9 @@ def found(path: Path, session: int, first_line: int, last_line: int, read: Mappi
     lists = _lists(path, last_line).filter(pl.col("line") >= first_line)
     whole = _growing(lists) if lists.height else lists
     again = [_is_read(name, len(values), read) for name, values in whole.select("name", "value").iter_rows()]
-    rows = whole.filter(~pl.Series(again, dtype=pl.Boolean)).with_columns(step=pl.int_ranges(1, pl.col("value").list.len() + 1, dtype=pl.Int64))
+    rows = whole.filter(~pl.Series(again, dtype=pl.Boolean)).with_columns(
+        step=pl.int_ranges(1, pl.col("value").list.len() + 1, dtype=pl.Int64)
+    )
     points = rows.explode("value", "step").select("step", "value", "line", metric="name", session=session)
     return table("points", points.to_dict())
 

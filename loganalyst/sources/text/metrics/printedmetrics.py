@@ -252,7 +252,9 @@ class Reader(msgspec.Struct):
             return
         bodies, place = self._bodies(chunk, rows, look)
         lines = pl.DataFrame({"row": rows, "text": bodies.some(place), "session": session[rows]})
-        names = pl.col("text").str.replace(r"^\s*#+\s*", "")  # above rows of numbers they are often a comment: `#iter loss`
+        names = pl.col("text").str.replace(
+            r"^\s*#+\s*", ""
+        )  # above rows of numbers they are often a comment: `#iter loss`
         cells = printedtables.cells(lines.filter(~lineforms.is_noise(names)), bare=bool(bare.any()))
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))

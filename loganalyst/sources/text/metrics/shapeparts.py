@@ -56,7 +56,9 @@ _ORIGINS = (
     (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" (?:-|>>) ")),
     (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
 )
-_SIGNS = re.compile(r"^(?:[^\w(%\[]|(?:[轮步代次]|回合)\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
+_SIGNS = re.compile(
+    r"^(?:[^\w(%\[]|(?:[轮步代次]|回合)\s(?=\S))+"
+)  # before a name: arrows, pictures, the end of `第 3 轮`
 # `Loss after epoch 3: 0.5`: the name of the number behind the position
 _CARRIED = re.compile(
     r"^(?:the )?(?P<name>.{1,40}?) (?:after|at|in|for|on|of|over) (?:the )?"

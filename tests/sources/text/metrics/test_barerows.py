@@ -50,6 +50,22 @@ def test_a_last_column_that_is_often_empty() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "#iter L_pde L_bc phase\n" + "".join(f"{i}00 0.{i} 0.5 adam\n" for i in range(1, 6)),
+        "| it | mse train | mse holdout |\n|---:|---:|---:|\n"
+        + "".join(f"| {i}00 | 0.{i} | 0.5 |\n" for i in range(1, 6)),
+        "it  train  valid  note\n" + "".join(f"{i}00  0.{i}  0.5  * best\n" for i in range(1, 6)),
+    ],
+)
+def test_rows_between_bars_and_with_words_behind_them(text: str) -> None:
+    found = columns(text)
+
+    assert [rows for rows in found.values() if rows[0][1] == 0.1] == [[(i * 100, i / 10) for i in range(1, 6)]]
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "step | tr.loss tr.acc | te.loss\n" + "".join(f"  {i}00| 0.{i} 0.5 |  0.{i} \n" for i in range(1, 6)),
         "it;D;G\n" + "".join(f"{i}00;0.{i};0.{i}\n" for i in range(1, 6)),
         "tick\tgap\trate\n-----------\n" + "".join(f"{i}00\t0.{i}\t0.5\n" for i in range(1, 6)),
