@@ -8,7 +8,7 @@ from loganalyst.rulefiles import Shape, ours
 
 
 class Measures(Shape, frozen=True):
-    """Regexes of measures' names, of words joined by `_`: `scores` are better the higher they are, `errors` the lower."""
+    """Regexes of measures' names, words joined by `_`: `scores` are better the higher they are, `errors` the lower."""
 
     scores: tuple[str, ...]
     errors: tuple[str, ...]

@@ -5,7 +5,7 @@ The regexes are for names in lower case with blanks for `_` and `-`; all take li
 
 import re
 
-from loganalyst.namewords import word_file
+from loganalyst.namewords import in_english, word_file
 
 SLOT = "\x00"  # a number
 CLOCK = "\x01"  # a date or a time of day
@@ -82,7 +82,8 @@ NEVER = re.compile(
 )
 # `train loss`, `val acc`; the group is a word for held-out data
 SPLIT = re.compile(
-    r"\b(?:train|training|trn|tr|(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev|holdout|heldout|held out|held))\b"
+    r"\b(?:train|training|trn|tr|"
+    r"(test|testing|te|val|vld|va|valid|validation|eval|evaluation|dev|holdout|heldout|held out|held))\b"
 )
 _HELD_OUT = "holdout|held-?out|dev|val|valid|validation|validate|validating|eval|evaluation|evaluating|test|testing"
 # A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`, `[Epoch 3] Validation: `,
@@ -109,3 +110,13 @@ WORDS = re.compile(
 )
 # words of sentences, such as `the`; names of metrics have none
 PROSE = re.compile(r"\b(?:the|a|an|at|in|on|to|and|with|from|than|by|for|if|has|have|will|be)\b", re.IGNORECASE)
+_JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
+
+
+def plain_name(name: str) -> str:
+    """The name in lower case and in English, with blanks for `_` and `-`.
+
+    >>> plain_name("Train_Loss"), plain_name("Validierungsfehler")
+    ('train loss', 'val error')
+    """
+    return in_english(_JOINED.sub(" ", name.lower()))

@@ -1,4 +1,4 @@
-"""The measure that stands before several of its values: `MSE: train 0.5, val 0.6`, `→ Rewards | Chosen: 2.1 | Rejected: 0.4`.
+"""The measure before several of its values: `MSE: train 0.5, val 0.6`, `→ Rewards | Chosen: 2.1 | Rejected: 0.4`.
 
 The names of such values (`train`, `Chosen`) are completed by the label. A label ends where what separates the values
 changes, or where a value has the name of a result itself.
@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from loganalyst.sources.text.lines.numberwords import CONFIGURED, EPOCH, NEVER, STEP, STRONG, WEAK
+from loganalyst.sources.text.lines.numberwords import CONFIGURED, EPOCH, NEVER, STEP, STRONG, WEAK, plain_name
 
 _WORDS = r"[^\W\d_][\w.@/\-]{0,19}(?: [\w.@/\-]{1,15}){0,2}?"
 # `MSE: train: `, `→ Rewards | Chosen: `, `Loss (train: `, `, AUC -- train `
@@ -43,7 +43,7 @@ def complete(numbers: Sequence[Named], texts: Sequence[str]) -> None:
 def _opened(text: str) -> str:
     """The label before a name, if it is a measure; else nothing."""
     found = _OPENS.search(text)
-    plain = found[1].lower().replace("_", " ") if found else ""
+    plain = plain_name(found[1]) if found else ""
     measures = bool(STRONG.search(plain)) and not CONFIGURED.search(plain)
     return found[1] if found and measures else ""
 

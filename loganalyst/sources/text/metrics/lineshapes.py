@@ -122,7 +122,7 @@ def _is_result(name: str) -> bool:
 
 
 def _is_quality(name: str) -> bool:
-    """Whether a weak name measures a model where a line has nothing else: `Score: 0.5`, `Train: 0.5`, and no setting."""
+    """Whether a weak name, alone on its line, measures a model: `Score: 0.5`, `Train: 0.5`; a setting does not."""
     return bool(_QUALITY.search(name) or SPLIT.fullmatch(name)) and not CONFIGURED.search(name)
 
 

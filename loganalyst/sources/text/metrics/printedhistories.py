@@ -10,7 +10,7 @@ import polars as pl
 
 from loganalyst.model import table
 from loganalyst.opening import opened
-from loganalyst.sources.text.lines.numberwords import CONFIGURED, SPLIT, STRONG
+from loganalyst.sources.text.lines.numberwords import CONFIGURED, SPLIT, STRONG, plain_name
 
 TAIL_BYTES = 1 << 20  # bytes of the end of the file that are searched
 MIN_VALUES = 5
@@ -71,7 +71,7 @@ def _words(name: str) -> set[str]:
 
 
 def _is_result(name: str) -> bool:
-    plain = name.lower().replace("_", " ").replace("-", " ")
+    plain = plain_name(name)
     known = STRONG.search(plain) or SPLIT.fullmatch(plain) or re.search(r"\bacc", plain)
     return bool(known) and not CONFIGURED.search(plain)
 

@@ -6,26 +6,24 @@ from typing import Literal
 
 import msgspec
 
-from loganalyst.namewords import in_english
 from loganalyst.sources.text.lines.numberwords import (
     BAR,
     CLOCK,
     EPOCH,
-    EVALUATION,
     JOIN,
     KERAS,
     NOT_POSITION,
     PROSE,
     RANK,
-    SECTION,
     SLOT,
     SPLIT,
     STEP,
     STRONG,
     WEAK,
     WORDS,
+    plain_name,
 )
-from loganalyst.sources.text.metrics import linelabels
+from loganalyst.sources.text.metrics import linedata, linelabels
 
 MIN_LINES = 3  # from so many lines on a shape is printed regularly
 Role = Literal["metric", "step", "batch", "total", "epoch"]
@@ -72,7 +70,7 @@ _TO_VALUE = re.compile(rf"(?:\s{_COUNTED}(?:e?s)?)?\s?(?:[:=,]|=>|->|(?:is|was)\
 _COUNT = re.compile(rf"(?<![\w/.\-]){_COUNTED}\s?[#(]\s?$", re.IGNORECASE)
 # A count of what a number is taken over: `Mean loss over last` before, ` batches: ` behind the number
 _WINDOW = re.compile(
-    r"^(?:(?P<name>.{1,40}?) )??(?:(?:over|in|for|across|after|within|than|every)(?: the)?"
+    r"^(?:(?P<name>.{1,40}?) )??(?:(?:over|in|on|for|across|after|within|than|every)(?: the)?"
     r"(?: (?:last|past|previous|first))?|last|past|previous|first)$",
     re.IGNORECASE,
 )
@@ -86,20 +84,11 @@ _MANY = re.compile(rf"\s{_COUNTED}")  # ` iterations`, behind the number in `aft
 _OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")  # `loss: [0.5`, without the number
 # `, `, `', '`, `), tensor(`: between the numbers of a list
 _BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
-_ARROW = re.compile(r"([^\W\d_][\w ]{0,60}?)\s?(?:->|=>|→)\s?[^\W\d_][\w ]{0,30}[:= ]{1,3}$")  # `Evaluation -> Loss: `
-# `Accuracy on the validation set`: the measure and its data
-_ON_DATA = re.compile(
-    r"^(?:the )?(.{1,30}?)(?: of the (?:network|model))? (?:on|over|for) (?:the )?"
-    r"(train|training|test|testing|val|validation|eval|evaluation|dev|held-?out)(?:ing)?"
-    r"(?: (?:set|data|dataset|split|images|samples|examples))?(?: (?:is|was))?$",
-    re.IGNORECASE,
-)
 _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step/total_step: 5/60`
 # A list of two numbers may be one result: its loss and its metric, as Keras evaluates; learning rates are as many as
 # there are groups
 _PAIR_LENGTH = 2
 _NTH = re.compile(r"^第\s?(轮|步|代|次|回合|个? ?epoch)")  # `第 3 轮`
-_JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
 _OPENS_DICT = re.compile(r"\{\s?['\"]\w")  # `{'loss': 0.5`
 _SECONDS = {"s", "ms", "us", "µs", "ns", "sec", "secs", "second", "seconds"}
 _RATE = re.compile(r"\s?(?:tok|tokens|samples|examples|images|imgs?)/s(?:ec)?(?:/(?:gpu|device|chip))?")
@@ -143,7 +132,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     texts = shape.split(SLOT)
     numbers = _numbers(texts)
     linelabels.complete(numbers, texts)
-    evaluation = "" if _sections(numbers, texts) else _evaluation(numbers, texts, shape)
+    evaluation = linedata.assign(numbers, texts, shape)
     _carry(numbers, texts)
     _histories(numbers, texts, rare=rare)
     _fractions(numbers, texts)
@@ -192,40 +181,8 @@ def _measured(number: Number, unit: str) -> Number:
 
 def _names_result(text: str) -> bool:
     """Whether the text between the first two numbers of a line is a result's name, as in `3 train loss 0.5`."""
-    name = _plain(text.strip(" :="))
+    name = plain_name(text.strip(" :="))
     return bool(SPLIT.fullmatch(name) or (STRONG.search(name) and _FEW_WORDS.fullmatch(name)))
-
-
-def _sections(numbers: list[Number], parts: list[str]) -> bool:
-    """Whether the line has numbers of training and of held-out data (`[train] loss=2, [valid] loss=3`). Then each
-    number belongs to the data named before it.
-    """
-    opened = [(k, hit[-1]) for k, part in enumerate(parts) if (hit := SECTION.findall(part))]
-    if len({word.lower() for _, word in opened}) < 2:
-        return False
-    for n in numbers:
-        n.section = next((word for k, word in reversed(opened) if k <= n.index), "")
-    return True
-
-
-def _evaluation(numbers: list[Number], texts: list[str], shape: str) -> str:
-    """The line's word for held-out data, given to the numbers behind it: `loss 2.3 [val] acc 0.5`, `Evaluation of A -> `."""
-    found = EVALUATION.search(shape)
-    word, place = ((found[1] or found[2]), shape[: found.end()].count(SLOT)) if found else ("", 0)
-    head = "" if found else _head(numbers, texts)
-    words = SPLIT.findall(head)
-    if words and all(words):  # none of them is of the training
-        word = words[0]
-    for n in numbers:
-        n.evaluation = word if n.index >= place else ""
-    return word
-
-
-def _head(numbers: list[Number], texts: list[str]) -> str:
-    """The few words before the arrow in front of the first result: `evaluation of node 0` in `Evaluation of node 0 -> loss: `."""
-    first = next((n for n in numbers if STRONG.search(n.plain)), None)
-    head = _ARROW.search(texts[first.index]) if first else None
-    return _plain(head[1]) if head else ""
 
 
 def _keyed(index: int, before: str, after: str) -> Number:
@@ -252,13 +209,12 @@ def _keyed(index: int, before: str, after: str) -> Number:
     carries = _CARRIED.match(name)
     carried = carries["name"] if carries else ""
     name = carries["position"] if carries else name
-    if on_data := _ON_DATA.match(name):
-        name = f"{on_data[2]} {on_data[1]}"
+    name = linedata.of_measure(name)
     words = name.split()
     bounded = len(words) <= 2
     if len(words) > 4 or PROSE.search(name):
         name, bounded = _metric_words(words), False
-    plain = _plain(name)
+    plain = plain_name(name)
     if nth := _NTH.search(name + after):
         plain = "step" if nth[1] == "步" else "epoch"
     if unit and _DURATION.fullmatch(unit.group()):
@@ -267,15 +223,10 @@ def _keyed(index: int, before: str, after: str) -> Number:
     return Number(index, name, plain, bool(separator), bounded, carried)
 
 
-def _plain(name: str) -> str:
-    """The name in lower case and in English, with blanks for `_` and `-`."""
-    return in_english(_JOINED.sub(" ", name.lower()))
-
-
 def _in_brackets(key: str) -> str:
     """The name of a result or a position in brackets before its number (`[loss] 0.5 [step] 7`)."""
     found = _BRACKETED.search(key)
-    plain = _plain(found[1]) if found else ""
+    plain = plain_name(found[1]) if found else ""
     known = STRONG.search(plain) or STEP.match(plain) or EPOCH.match(plain)
     return found[1] if found and known else ""
 
@@ -296,7 +247,8 @@ def _carry(numbers: list[Number], parts: list[str]) -> None:
     for n, after in pairwise(numbers):
         says = parts[after.index]
         if n.carried and not n.key and after.index == n.index + 1 and (mean := _TO_MEAN.fullmatch(says)):
-            _mean(after, n.carried, mean["unit"])
+            data = SPLIT.search(says.lower())  # `Accuracy on the 10000 test images: `
+            _mean(after, f"{data.group()} {n.carried}" if data else n.carried, mean["unit"])
             continue
         if n.carried and not n.key and after.index == n.index + 1 and EPOCH.match(after.plain) and not after.carried:
             after.carried = n.carried  # `Loss after 100 iterations in epoch 3: 0.5`
@@ -304,14 +256,14 @@ def _carry(numbers: list[Number], parts: list[str]) -> None:
         counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
         name = n.key if counts else n.carried
         if name and after.index == n.index + 1 and _TO_VALUE.fullmatch(says):
-            after.key, after.plain, after.separated = name, _plain(name), True
+            after.key, after.plain, after.separated = name, plain_name(name), True
             if counts or NOT_POSITION.search(after.plain):
                 n.drop()
 
 
 def _mean(number: Number, name: str, unit: str) -> None:
     """Name a mean over `unit`; over episodes it is a return, whatever its name: `Evaluation over 10 episodes: 52`."""
-    plain = _plain(name)
+    plain = plain_name(name)
     known = bool(STRONG.search(plain) or WEAK.search(plain))
     number.key, number.separated = name if known else f"{name} ({unit})", True
     number.plain = f"{plain} reward" if unit.lower() in ("episodes", "games") and not known else plain

@@ -31,28 +31,6 @@ def test_a_label_completes_the_names(line: str, wanted: list[str]) -> None:
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("Epoch #/#, Loss: # Validation - Accuracy: #, F1: #", ["Loss", "Validation Accuracy", "Validation F1"]),
-        ("[Epoch #] Validation: accuracy=#", ["Validation accuracy"]),
-        ("[Round #] Training Evaluation of node -> Loss: #", ["Loss"]),
-        ("[Round #] Evaluation of node -> Loss: #, Accuracy: #", ["evaluation Loss", "evaluation Accuracy"]),
-        ("验证结果: Recall@10=#, NDCG@10=#", ["验证 Recall@10", "验证 NDCG@10"]),
-        ("test loss: #, acc: #", ["test loss", "test acc"]),
-        ("epoch # Val F1: #, Val AUC: #, Loss: #", ["Val F1", "Val AUC", "Loss"]),  # each name is whole
-        ("Accuracy on the validation set: #", ["validation Accuracy"]),
-        ("Accuracy of the network on the test images: # %", ["test Accuracy"]),
-        ("epoch #/# D=# G=#", ["D", "G"]),
-        ("Score: #", ["Score"]),
-        ("Train: # | #%", ["Train"]),
-        ("learning_rate: #", []),  # a setting
-    ],
-)
-def test_the_data_of_a_number(line: str, wanted: list[str]) -> None:
-    assert names(line) == wanted
-
-
-@pytest.mark.parametrize(
-    ("line", "wanted"),
-    [
         ("Loss: # | lr: #", ["Loss", "lr"]),  # the label has a number of its own
         ("loss -> train # | grad_norm: # | time: #", ["train loss", "grad_norm", "time"]),  # names that say something
         ("epoch # Loss train # val # / lr #", ["Loss train", "val", "lr"]),

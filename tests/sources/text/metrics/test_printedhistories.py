@@ -64,7 +64,9 @@ def test_a_history_that_was_read_before_is_left_out(tmp_path: Path) -> None:
 
 def test_a_history_is_judged(tmp_path: Path) -> None:
     values = [2.0 * 0.9**k + 0.5 for k in range(30)]
-    (tmp_path / "job.log").write_text(f"Using TensorFlow backend.\n{ {'loss': values, 'val_loss': values} }\n")
+    (tmp_path / "job.log").write_text(
+        f"Using TensorFlow backend.\n{ {'loss': values, 'val_loss': [x + 0.1 for x in values]} }\n"
+    )
 
     result = diagnose(tmp_path / "job.log")
 
