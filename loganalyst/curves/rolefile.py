@@ -13,10 +13,10 @@ from loganalyst.rulefiles import Positive, Shape, Share, Text, ours
 class Entry(Shape, frozen=True):
     """One role: the names that propose it, and what the run must show.
 
-    `measures` is a list of `rules/words.yaml`, whose names propose the role as those of `any` do. `range` is the least
-    and the greatest possible value, `total` the role of the loss that this one is a term of, `needs` the company
-    without which it is unsure. A name with one of the `weak` words means `otherwise` without the company; so does a name whose
-    values contradict the role. A name with a word of the lists `without` has another role.
+    `measures` is a list of `rules/words.yaml`, whose names propose the role as those of `any` do. `range` is the
+    least and the greatest possible value, `total` the role of the loss that this one is a term of, `needs` the
+    company without which it is unsure. A name with one of the `weak` words means `otherwise` without the company;
+    so does a name whose values contradict the role. A name with a word of the lists `without` has another role.
     """
 
     meaning: Text
