@@ -43,6 +43,13 @@ BLOCK = 4 << 20  # bytes
 _DECODER = json.JSONDecoder()
 _Split = tuple[Block, Lines]
 
+# `nan`, `-inf` outside a text: `: nan,`, `[inf]`
+_BARE = re.compile(r"(?<=[\s:,\[])-?(?:nan|inf)(?=\s{0,9}[,\]}])")
+
+
+def _as_json(found: re.Match[str]) -> str:
+    return found[0].replace("nan", "NaN").replace("inf", "Infinity").replace("-NaN", "NaN")
+
 
 def sniff(path: Path, head: bytes) -> float:
     """How sure it is that the file holds metrics: by its shape, and whether its rows or lists have steps."""
@@ -173,6 +180,9 @@ def _objects(line: bytes, content: str) -> tuple[list[dict[str, Any]], int]:
         data = json.loads(line)
         return ([data], len(line)) if isinstance(data, dict) else ([], 0)
     except (ValueError, RecursionError):
+        with suppress(ValueError, RecursionError):  # `{"loss": nan}`, as Python prints it
+            data = json.loads(_BARE.sub(_as_json, content))
+            return ([data], len(line)) if isinstance(data, dict) else ([], 0)
         found, end, _ = _elements(content, 0)
         objects = _dicts(found)
         return objects, len(content[:end].encode()) if len(objects) == len(found) else 0

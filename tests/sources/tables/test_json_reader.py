@@ -180,6 +180,18 @@ def test_detectron2(tmp_path):
     assert rows(tables) == [("time", 19, 0.25), ("eta_seconds", 19, 9.5)]
 
 
+def test_words_as_python_prints_them(tmp_path):
+    """A hand-made line has `nan` and `inf` in lower case; such words in a text stay."""
+    text = '{"step":1,"loss":0.5}\n{"step":2,"loss":nan,"g":[inf, -inf],"s":"a: nan,"}\n'
+
+    assert [(m, s, repr(v)) for m, s, v in rows(read(file(tmp_path, text)))] == [
+        ("loss", 1, "0.5"),
+        ("loss", 2, "nan"),
+        ("g/0", 2, "inf"),
+        ("g/1", 2, "-inf"),
+    ]
+
+
 def test_numbers_as_texts(tmp_path):
     """Words for non-finite values and decimal texts are numbers, other texts are not."""
     text = '{"step":1,"a":"NaN","b":"-Infinity","c":"0.5","d":"123","e":"1e5f0"}\n{"step":2}\n'
