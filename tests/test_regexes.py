@@ -67,6 +67,7 @@ MADE = {
     "loganalyst.anonymous.vocabulary.languages",
     "loganalyst.baseline.differencekinds._pattern",
     "loganalyst.diagnosis.fixplaces._keys",
+    "loganalyst.diagnosis.rowanswers._pieces",
     "loganalyst.curves.roles._languages",
     "loganalyst.curves.roles._regex",
     "loganalyst.curves.severaltrainings._numbered",
