@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, NoReturn
 
+import msgspec
 import polars as pl
 from polars.exceptions import PolarsError
 
@@ -54,14 +55,20 @@ Type = Literal["number", "text", "yes/no"]
 @dataclass(frozen=True)
 class Ask:
     """A question: its text, its features in order of mention, its SQL, the place of the text (file:line), and its parts
-    (`rowanswers`).
+    as JSON: few questions are asked in a process that reads all.
     """
 
     text: str
     features: tuple[str, ...]
     sql: str = field(compare=False, repr=False)
     where: str = field(compare=False, repr=False)
-    parts: list[Any] = field(compare=False, repr=False)
+    parts_json: str = field(compare=False, repr=False)
+
+    @cached_property
+    def parts(self) -> list[Any]:
+        """The parts, as `rowanswers` asks them."""
+        found: list[Any] = msgspec.json.decode(self.parts_json)
+        return found
 
     @cached_property
     def expr(self) -> pl.Expr:
@@ -109,7 +116,7 @@ def parsed(text: str, declared: Mapping[str, Feature], where: str) -> Ask:
     _count_before_step(features, declared, where)
     if not features:
         raise RuleError(where, "no feature is asked for", ALLOWED)
-    return Ask(text, features, node.sql, where, node.parts)
+    return Ask(text, features, node.sql, where, msgspec.json.encode(node.parts).decode())
 
 
 def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature], where: str) -> None:
