@@ -175,7 +175,7 @@ def _marked(folder: Path, runs: Sequence[Read]) -> bool:
     from loganalyst.sources.discovery.folder import scan
 
     try:
-        found = scan(str(folder), folder.name, 0, "", real_root=str(folder), links=set())
+        found = scan(str(folder), folder.name, 0, "", real_root=str(folder), links=set(), folder_links=False)
     except OSError:
         return False
     signs = [path for path, _ in found.group.curves if path.endswith(".wandb") or "tfevents" in os.path.basename(path)]

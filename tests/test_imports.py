@@ -25,6 +25,7 @@ STEPS = {
     "guard": {"errors", "model", "sources", "writing"},  # where none may be written
     "processes": {"limits"},
     "threads": {"limits"},
+    "keptregexes": set(),
     "opening": set(),
     "rulefiles": {"errors", "writing"},
     "patterntraits": {"rulefiles"},
@@ -77,6 +78,7 @@ STEPS = {
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
     "sources": {
         "errors",
+        "keptregexes",
         "limits",
         "model",
         "opening",

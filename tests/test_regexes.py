@@ -39,8 +39,8 @@ PROJECT = Path(__file__).parents[1]
 FORBIDDEN = {"POSSESSIVE_REPEAT", "ATOMIC_GROUP"}  # Python 3.11.2 matches them wrongly
 LENGTH = 40_000  # characters: what takes their square takes a minute for each regex
 SECONDS = 40  # of processor time for one regex: a linear one takes at most eight
-FIRST = 8_000  # characters that are asked first
-FIRST_SECONDS = 1.5  # that they may take: what takes the square of a text's length then takes less than SECONDS
+FIRST = 4_000  # characters that are asked first
+FIRST_SECONDS = 0.35  # that they may take: what takes the square of a text's length then takes less than SECONDS
 NAME = 255  # of a file
 # What is asked of short texts only, and why they are; the rest must be linear on texts of any length
 SHORT = {
@@ -68,6 +68,7 @@ MADE = {
     "loganalyst.anonymous.vocabulary.languages",
     "loganalyst.baseline.differencekinds._pattern",
     "loganalyst.diagnosis.fixplaces._keys",
+    "loganalyst.diagnosis.rowanswers._pieces",
     "loganalyst.namewords._languages",
     "loganalyst.curves.roles._regex",
     "loganalyst.curves.severaltrainings._numbered",

@@ -1,13 +1,14 @@
 """Which log lines training survived, and which came after the end of the program."""
 
 from datetime import datetime
+from functools import cache
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.blame.linetraits import has_trait
-from loganalyst.model import Run
+from loganalyst.model import Run, table
 from loganalyst.model.labels import CATCHABLE
 from loganalyst.thresholds import blame_limit
 
@@ -32,6 +33,16 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     if session is not None:
         chosen = pl.col("session") == session
         lines, sessions, points = lines.filter(chosen), sessions.filter(chosen), points.filter(chosen)
+    return _of_no_lines() if lines.is_empty() else _outlived(lines, sessions, points)
+
+
+@cache
+def _of_no_lines() -> pl.DataFrame:
+    """The answer for a run without job logs, which twenty queries would find out slowly."""
+    return _outlived(table("lines"), table("sessions"), table("points").lazy())
+
+
+def _outlived(lines: pl.DataFrame, sessions: pl.DataFrame, points: pl.LazyFrame) -> pl.DataFrame:
     metrics = points.select("session", "time", "line", file="source").collect()  # of many points only these columns
     ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
     lines = lines.join(ends, on=_LOG, how="left", maintain_order="left").with_columns(

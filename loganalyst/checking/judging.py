@@ -10,6 +10,7 @@ import polars as pl
 from loganalyst.checking.derived import WORKED_OUT_FROM
 from loganalyst.checking.facts import Facts, known_facts
 from loganalyst.checking.topics import Check, Topic, facts, looked_up, topics
+from loganalyst.diagnosis.rowanswers import holds
 from loganalyst.diagnosis.rulesql import Ask, schema
 from loganalyst.model import (
     CheckedSetting,
@@ -71,8 +72,12 @@ def judge(values: Mapping[str, FeatureValue]) -> list[Judged]:
     """The answer of every check for these facts; a name that is left out is not known."""
     asks = _asks()
     types = schema({name: facts()[name] for ask in asks for name in ask.features})
-    row = pl.DataFrame({name: [values.get(name)] for name in types}, types)
-    answers = row.select(ask.expr for ask in asks).row(0, named=True)
+    table = pl.DataFrame({name: [values.get(name)] for name in types}, types)
+    row = table.row(0, named=True)
+    if any(isinstance(v, float) and math.isnan(v) for v in row.values()):  # polars puts it above every number
+        answers = table.select(ask.expr for ask in asks).row(0, named=True)
+    else:
+        answers = {ask.text: holds(ask.parts, row) for ask in asks}
     return [_judged(topic, one, values, answers) for topic in topics() for one in topic.checks]
 
 

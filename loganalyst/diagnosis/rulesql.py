@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
+import msgspec
 import polars as pl
 from polars.exceptions import PolarsError
 
@@ -53,12 +54,21 @@ Type = Literal["number", "text", "yes/no"]
 
 @dataclass(frozen=True)
 class Ask:
-    """A question: its text, its features in order of mention, its SQL, and the place of the text (file:line)."""
+    """A question: its text, its features in order of mention, its SQL, the place of the text (file:line), and its parts
+    as JSON: few questions are asked in a process that reads all.
+    """
 
     text: str
     features: tuple[str, ...]
     sql: str = field(compare=False, repr=False)
     where: str = field(compare=False, repr=False)
+    parts_json: str = field(compare=False, repr=False)
+
+    @cached_property
+    def parts(self) -> list[Any]:
+        """The parts, as `rowanswers` asks them."""
+        found: list[Any] = msgspec.json.decode(self.parts_json)
+        return found
 
     @cached_property
     def expr(self) -> pl.Expr:
@@ -72,12 +82,13 @@ class _Token(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A parsed part: its type, its rewritten SQL, whether it computes (and may become NaN), and whether it is a feature
-    of whole numbers.
+    """A parsed part: its type, its rewritten SQL, its parts (`rowanswers`), whether it computes (and may become NaN),
+    and whether it is a feature of whole numbers.
     """
 
     type: Type
     sql: str
+    parts: list[Any]
     computes: bool = False
     whole: bool = False
 
@@ -100,12 +111,12 @@ def parsed(text: str, declared: Mapping[str, Feature], where: str) -> Ask:
     if len(text) > MAX_LENGTH:
         raise RuleError(where, f"question of {len(text)} characters", f"at most {MAX_LENGTH} are allowed")
     parser = _Parser(list(_tokens(text, where)), declared, where)
-    sql = parser.parse()
+    node = parser.parse()
     features = tuple(dict.fromkeys(parser.features))
     _count_before_step(features, declared, where)
     if not features:
         raise RuleError(where, "no feature is asked for", ALLOWED)
-    return Ask(text, features, sql, where)
+    return Ask(text, features, node.sql, where, msgspec.json.encode(node.parts).decode())
 
 
 def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature], where: str) -> None:
@@ -169,12 +180,12 @@ class _Parser:
         self.at, self.depth = 0, 0
         self.features: list[str] = []
 
-    def parse(self) -> str:
+    def parse(self) -> _Node:
         node = self.either()
         if self.next.kind != "end":
             chained = self.next.text in _COMPARISONS
             self.refuse(f"found {self.next.text!r} after a complete part", "a comparison cannot be chained" * chained)
-        return self.boolean(node).sql
+        return self.boolean(node)
 
     @property
     def next(self) -> _Token:
@@ -215,7 +226,8 @@ class _Parser:
             parts.append(part())
         if len(parts) == 1:
             return parts[0]
-        return _Node("yes/no", "(" + f" {word} ".join(self.boolean(p).sql for p in parts) + ")")
+        sql = "(" + f" {word} ".join(self.boolean(p).sql for p in parts) + ")"
+        return _Node("yes/no", sql, [word, *(p.parts for p in parts)])
 
     def deeper(self) -> None:
         self.depth += 1
@@ -228,7 +240,7 @@ class _Parser:
         self.deeper()
         node = self.boolean(self.negated())
         self.depth -= 1
-        return _Node("yes/no", f"(NOT {node.sql})")
+        return _not(node)
 
     def compared(self) -> _Node:
         left = self.sum()
@@ -244,7 +256,7 @@ class _Parser:
             return left
         how: dict[str, Callable[[_Node], _Node]] = {"BETWEEN": self.between, "IN": self.among, "LIKE": self.like}
         node = how[word](left)
-        return _Node("yes/no", f"(NOT {node.sql})") if negative else node
+        return _not(node) if negative else node
 
     def comparison(self, left: _Node, sign: str, right: _Node) -> _Node:
         if left.type == "yes/no" or right.type == "yes/no":
@@ -253,15 +265,15 @@ class _Parser:
             self.refuse(f"a {left.type} value is compared with a {right.type} value")
         if left.type == "text" and sign not in ("=", "<>", "!="):
             self.refuse(f"text is compared with {sign}", "text is compared with =, <>, IN, LIKE or ~")
-        return _Node("yes/no", f"({_operand(left)} {sign} {_operand(right)})")
+        return _compared(left, sign, right)
 
     def between(self, left: _Node) -> _Node:
         self.typed(left, "number")
         low = self.typed(self.sum(), "number")
         self.expect("AND")
         high = self.typed(self.sum(), "number")
-        value = _operand(left)
-        return _Node("yes/no", f"(({value} >= {_operand(low)}) AND ({value} <= {_operand(high)}))")
+        above, below = _compared(left, ">=", low), _compared(left, "<=", high)
+        return _Node("yes/no", f"({above.sql} AND {below.sql})", ["AND", above.parts, below.parts])
 
     def among(self, left: _Node) -> _Node:
         self.expect("(")
@@ -271,14 +283,15 @@ class _Parser:
         self.expect(")")
         for value in values:
             self.typed(value, left.type)
-        return _Node("yes/no", f"({_operand(left)} IN ({', '.join(v.sql for v in values)}))")
+        sql = f"({_operand(left)} IN ({', '.join(v.sql for v in values)}))"
+        return _Node("yes/no", sql, ["IN", _real(left) if left.whole else _value(left), [v.parts[1] for v in values]])
 
     def literal(self) -> _Node:
         sign = "-" if self.accept("-") else ""
         node = self.atom() if self.next.kind in ("number", "text") else None
         if node is None or (sign and node.type != "number"):
             self.refuse(f"found {self.next.text!r} in a list", "a list holds numbers or quoted text")
-        return node._replace(sql=sign + node.sql)
+        return _negative(node) if sign else node
 
     def like(self, left: _Node) -> _Node:
         return self.matched(left, "LIKE")
@@ -287,7 +300,8 @@ class _Parser:
         self.typed(left, "text")
         if self.next.kind != "text":
             self.refuse(f"found {self.next.text!r} after {how}", "a pattern in single quotes is needed")
-        return _Node("yes/no", f"({left.sql} {how} {self.atom().sql})")
+        pattern = self.atom()
+        return _Node("yes/no", f"({left.sql} {how} {pattern.sql})", [how, left.parts, pattern.parts[1]])
 
     def sum(self) -> _Node:
         return self.arithmetic(("+", "-"), self.product)
@@ -299,28 +313,28 @@ class _Parser:
         left = part()
         while sign := self.accept(*signs):
             right = self.typed(part(), "number")
-            left = _Node("number", f"({_float(self.typed(left, 'number'))} {sign} {_float(right)})", computes=True)
+            left = _computed(self.typed(left, "number"), sign, right)
         return left
 
     def signed(self) -> _Node:
         if not self.accept("-"):
             return self.atom()
         if self.next.kind == "number":
-            return _Node("number", f"-{self.atom().sql}")
+            return _negative(self.atom())
         self.deeper()
         node = self.typed(self.signed(), "number")
         self.depth -= 1
-        return _Node("number", f"(0.0 - {_float(node)})", computes=True)
+        return _computed(_Node("number", "0.0", ["value", 0.0]), "-", node)
 
     def atom(self) -> _Node:
         token = self.next
         self.at += 1
         if token.kind == "number":
-            if not math.isfinite(float(token.text)):
+            if not math.isfinite(number := float(token.text)):
                 self.refuse(f"the number {token.text} is too large")
-            return _Node("number", repr(float(token.text)))
+            return _Node("number", repr(number), ["value", number])
         if token.kind == "text":
-            return _Node("text", token.text)
+            return _Node("text", token.text, ["value", token.text[1:-1].replace("''", "'")])
         if token.kind == "name":
             return self.feature(token.text)
         self.at -= 1
@@ -335,7 +349,8 @@ class _Parser:
         self.depth -= 1
         self.expect(")")
         if absolute:
-            return _Node("number", f"ABS({_float(self.typed(node, 'number'))})", computes=True)
+            sql = f"ABS({_float(self.typed(node, 'number'))})"
+            return _Node("number", sql, ["ABS", _real(node)], computes=True)
         return node
 
     def expect_opening(self) -> None:
@@ -347,7 +362,7 @@ class _Parser:
         if feature is None:
             self.refuse(f"{name!r} is no feature", nearest(name, self.declared) or ALLOWED)
         self.features.append(name)
-        return _Node(_KINDS[feature.dtype], f'"{name}"', whole=feature.dtype == "int")
+        return _Node(_KINDS[feature.dtype], f'"{name}"', ["feature", name], whole=feature.dtype == "int")
 
 
 def _float(node: _Node) -> str:
@@ -358,3 +373,31 @@ def _float(node: _Node) -> str:
 def _operand(node: _Node) -> str:
     """A compared value. NaN of Inf - Inf or 0 * Inf becomes NULL; polars would order NaN above every number."""
     return f"NULLIF({node.sql}, CAST('NaN' AS DOUBLE))" if node.computes else node.sql
+
+
+def _real(node: _Node) -> list[Any]:
+    """The parts of a number as float."""
+    return ["float", node.parts] if node.whole else node.parts
+
+
+def _value(node: _Node) -> list[Any]:
+    """The parts of a compared value: NaN is not known."""
+    return ["known", node.parts] if node.computes else node.parts
+
+
+def _not(node: _Node) -> _Node:
+    return _Node("yes/no", f"(NOT {node.sql})", ["NOT", node.parts])
+
+
+def _negative(number: _Node) -> _Node:
+    return _Node("number", f"-{number.sql}", ["value", -number.parts[1]])
+
+
+def _computed(left: _Node, sign: str, right: _Node) -> _Node:
+    return _Node("number", f"({_float(left)} {sign} {_float(right)})", [sign, _real(left), _real(right)], computes=True)
+
+
+def _compared(left: _Node, sign: str, right: _Node) -> _Node:
+    """Whole numbers are compared as such, and with others as floats."""
+    values = [_value(n) if left.whole and right.whole else _real(n) if n.whole else _value(n) for n in (left, right)]
+    return _Node("yes/no", f"({_operand(left)} {sign} {_operand(right)})", [sign, *values])

@@ -13,7 +13,7 @@ import msgspec
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.evidence import Answers, answer, feature_table
+from loganalyst.diagnosis.evidence import FEW, Answers, answer, feature_table
 from loganalyst.diagnosis.rule import NoteRule, NoteTest, Rule, RuleTest
 from loganalyst.diagnosis.texttemplate import SAMPLES, Template
 from loganalyst.errors import LogAnalystError
@@ -94,8 +94,8 @@ def verdict(catalogue: Catalogue, rule: Rule, values: Row) -> Verdict:
     return confidence.judge_alone(rule, answers).verdict
 
 
-def _answers(catalogue: Catalogue, rows: Sequence[Row]) -> list[Answers]:
-    return answer(catalogue, feature_table(catalogue, rows), [{} for _ in rows])
+def _answers(catalogue: Catalogue, rows: Sequence[Row], few: int = FEW) -> list[Answers]:
+    return answer(catalogue, feature_table(catalogue, rows), [{} for _ in rows], few)
 
 
 def _on_run(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: FeaturesOf | None) -> Outcome:
@@ -154,7 +154,7 @@ def texts(rule: Rule) -> Iterator[Template]:
 def _disturbed(catalogue: Catalogue, rows: Sequence[tuple[Row, Answers]]) -> str:
     """A row must give the same answers alone and among others: an empty row, a full row, the rule's other tests."""
     known: Row = {name: SAMPLES[feature.dtype] for name, feature in catalogue.declared.items()}
-    together = _answers(catalogue, [{}, *(row for row, _ in rows), known])[1:-1]
+    together = _answers(catalogue, [{}, *(row for row, _ in rows), known], few=0)[1:-1]
     for (row, alone), answers in zip(rows, together, strict=True):
         if alone != answers:
             return f"answers differ with other runs in the batch: {dict(row)}"
@@ -163,7 +163,7 @@ def _disturbed(catalogue: Catalogue, rows: Sequence[tuple[Row, Answers]]) -> str
 
 def _reversed(catalogue: Catalogue, rows: Sequence[tuple[Row, Answers]]) -> str:
     partial = [(row, _flat(full), less) for row, full in rows for less in _partial(row)]
-    answers = _answers(catalogue, [less for _, _, less in partial]) if partial else []
+    answers = _answers(catalogue, [less for _, _, less in partial], few=0) if partial else []
     for (row, full, less), given in zip(partial, answers, strict=True):
         changed = [place for place, a in _flat(given).items() if a is not None and a != full[place]]
         if changed:

@@ -67,3 +67,14 @@ def test_what_a_library_caught_as_it_was_imported_is_survived(
     )
 
     assert rootline.roots(outlived(ingest(path), 0))["label"].to_list() == found
+
+
+def test_a_run_without_logs_has_the_columns_of_one_with_a_log(tmp_path: Path) -> None:
+    """It is answered without a query."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "metrics.csv").write_text("step,loss\n1,2.0\n2,1.5\n")
+    (tmp_path / "train.log").write_text("epoch 1 loss 2.0\nRuntimeError: CUDA out of memory\n")
+    without, with_log = outlived(ingest(tmp_path / "a")), outlived(ingest(tmp_path / "train.log"))
+
+    assert (without.height, with_log.height) == (0, 1)
+    assert without.schema == with_log.schema

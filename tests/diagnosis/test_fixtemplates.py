@@ -1,11 +1,10 @@
 """Code for fixes: every template runs and does what its title says."""
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import cache
 
 import pytest
 
@@ -14,58 +13,66 @@ from loganalyst.diagnosis.fixtemplates import FRAMEWORKS, framework, known, temp
 
 LIBRARY = {"pytorch": "torch", "transformers": "transformers", "lightning": "lightning", "keras": "keras"}
 CASES = [(id_, name) for id_, entry in known().items() for name in entry.code]
-# Imports a library once, which takes seconds, and runs each program in a process of its own behind that
+# Imports torch once for all frameworks and each framework once, which takes seconds. Each framework, and each program
+# behind that, has a process of its own
 EACH = """
 import json, os, sys, tempfile, traceback
-programs = json.load(sys.stdin)
-exec(sys.argv[1])
-for name, program in programs.items():
+import torch._dynamo  # every optimiser imports it
+
+def apart(work):
     if not (child := os.fork()):
-        code = 0
-        os.chdir(tempfile.mkdtemp(dir=sys.argv[2]))
         try:
-            exec(compile(program, name, "exec"), {"__name__": "__main__"})
+            work()
         except BaseException:
-            code = 1
             traceback.print_exc()
-        os._exit(code)
-    print(name, os.waitpid(child, 0)[1], flush=True)
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+def run(name, program):
+    os.chdir(tempfile.mkdtemp(dir=sys.argv[1]))
+    exec(compile(program, name, "exec"), {"__name__": "__main__"})
+
+def run_all(framework, imports, programs):
+    exec(imports)
+    for name, program in programs.items():
+        print(framework, name, apart(lambda: run(name, program)), flush=True)
+
+for framework, (imports, programs) in json.load(sys.stdin).items():
+    apart(lambda: run_all(framework, imports, programs))
 """
-# Every optimiser imports torch._dynamo, which takes two seconds, if it is not there yet
 IMPORTS = {
-    "pytorch": "import torch._dynamo",
-    "transformers": "import torch._dynamo, transformers; transformers.Trainer, transformers.TrainingArguments",
-    "lightning": "import torch._dynamo, lightning.pytorch",
+    "pytorch": "",
+    "transformers": "import transformers; transformers.Trainer, transformers.TrainingArguments",
+    "lightning": "import lightning.pytorch",
     "keras": "import keras",
 }
-Outcomes = Callable[[str], tuple[dict[str, str], str]]
+Outcomes = tuple[dict[tuple[str, str], str], str]
 
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-    """The exit code of each template of a framework, and what was printed on stderr."""
-
-    @cache
-    def of(name: str) -> tuple[dict[str, str], str]:
-        programs = {i: f"{e.code[name]}\n{e.check[name]}" for i, e in known().items() if name in e.code}  # type: ignore[index]
-        command = [sys.executable, "-c", EACH, IMPORTS[name], str(tmp_path_factory.mktemp(name))]
-        backend = {**os.environ, "KERAS_BACKEND": "torch"}
-        done = subprocess.run(
-            command, input=json.dumps(programs), env=backend, capture_output=True, text=True, check=False
-        )
-        lines = (line.split() for line in done.stdout.splitlines())
-        return {line[0]: line[1] for line in lines if len(line) == 2 and line[0] in programs}, done.stderr
-
-    return of
+    """The exit code of each template of each framework, and what was printed on stderr."""
+    pytest.importorskip("torch")
+    programs = {
+        name: (imports, {i: f"{e.code[name]}\n{e.check[name]}" for i, e in known().items() if name in e.code})  # type: ignore[index]
+        for name, imports in IMPORTS.items()
+        if importlib.util.find_spec(LIBRARY[name])
+    }
+    command = [sys.executable, "-c", EACH, str(tmp_path_factory.mktemp("programs"))]
+    backend = {**os.environ, "KERAS_BACKEND": "torch"}
+    done = subprocess.run(command, input=json.dumps(programs), env=backend, capture_output=True, text=True, check=False)
+    lines = (line.split() for line in done.stdout.splitlines())
+    return {(line[1], line[0]): line[2] for line in lines if len(line) == 3 and line[0] in programs}, done.stderr
 
 
 @pytest.mark.parametrize(("id_", "name"), CASES)
 def test_every_template_runs(id_: str, name: str, outcomes: Outcomes) -> None:
     """Each in a process of its own, with its check."""
     pytest.importorskip(LIBRARY[name])
-    codes, errors = outcomes(name)
+    codes, errors = outcomes
 
-    assert codes.get(id_) == "0", errors[-2000:]
+    assert codes.get((id_, name)) == "0", errors[-2000:]
 
 
 def test_every_template_is_for_rules_that_exist() -> None:

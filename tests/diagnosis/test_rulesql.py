@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loganalyst.diagnosis.rowanswers import holds
 from loganalyst.diagnosis.rulesql import ALLOWED, MAX_DEPTH, MAX_LENGTH, ask, faults, parsed, schema
 from loganalyst.errors import RuleError
 from loganalyst.model import Feature
@@ -32,10 +33,13 @@ DECLARED = {
 
 
 def answers(text: str, **columns: list[object]) -> list[bool | None]:
-    """The answer of `text` for each row; missing columns are not known."""
+    """The answer of `text` for each row, which polars and Python give alike; missing columns are not known."""
     length = max(map(len, columns.values()))
     data = {name: columns.get(name, [None] * length) for name in DECLARED}
-    return pl.DataFrame(data, schema=schema(DECLARED)).select(ask(text, DECLARED).expr).to_series().to_list()
+    table, question = pl.DataFrame(data, schema=schema(DECLARED)), ask(text, DECLARED)
+    found = table.select(question.expr).to_series().to_list()
+    assert [holds(question.parts, row) for row in table.rows(named=True)] == found
+    return found
 
 
 @pytest.mark.parametrize(

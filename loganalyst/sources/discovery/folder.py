@@ -86,9 +86,11 @@ class Folder:
         return {"metrics": _METRICS, "params": _SETTINGS, "tags": _SETTINGS}.get(inner, "") if self.mode else ""
 
 
-def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: set[str]) -> Folder:
-    """List the folder `path`. Links to folders are not followed. Links to files are followed within `real_root`, and
-    added to `links`. Raises OSError.
+def scan(
+    path: str, name: str, depth: int, mode: str, *, real_root: str, links: set[str], folder_links: bool = True
+) -> Folder:
+    """List the folder `path`. Links to folders are not followed; without `folder_links` they are not listed either.
+    Links to files are followed within `real_root`, and added to `links`. Raises OSError.
     """
     folder = Folder(path, name, depth, mode=mode)
     seen: set[str] = set()
@@ -98,7 +100,10 @@ def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: 
                 if is_walked(entry.name, name):
                     folder.inner.append(entry.name)
             elif entry.is_symlink():
-                _add_link(folder, entry, real_root, links)
+                if not os.path.isdir(entry.path):  # unlike entry.is_dir() it does not raise for circular links
+                    _add_link(folder, entry, real_root, links)
+                elif folder_links:
+                    _add_folder_link(folder, entry, real_root)
             else:
                 if entry.name in filenames.MARKER_FILES:
                     seen.add(entry.name)
@@ -169,11 +174,8 @@ def encodable(name: str) -> bool:
 
 
 def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str, links: set[str]) -> None:
-    """A link is read if it leads to settings, or to a file that the walk does not meet itself."""
+    """A link to no folder is read if it leads to settings, or to a file that the walk does not meet itself."""
     group = folder.group
-    if os.path.isdir(entry.path):  # unlike entry.is_dir() it does not raise for circular links
-        _add_folder_link(folder, entry, real_root)
-        return
     if not (kind := _kind(folder, entry.name)):
         return
     target = os.path.realpath(entry.path)

@@ -1,8 +1,13 @@
 """Layouts of printed numbers, written again as pairs of a name and a number, before a line's form is taken.
 
 Each entry is a pattern, its replacement, and texts (lower case) of which each match contains one. Few logs contain
-most of them, and building a pattern's engine takes longer than running it on a short log.
+most of them, and building a pattern's engine takes longer than running it on a short log: 40 ms for a pattern of
+letters in all scripts. For those a regex of Python looks for a part of each match (`_PARTS`).
 """
+
+import re
+from itertools import starmap
+from typing import NamedTuple
 
 import polars as pl
 
@@ -24,9 +29,29 @@ _VALUE = r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf)
 _PAIRED = "(?i:mean|median|avg|average|min|max|train|training|val|valid|validation|test)"  # words before `/`
 _NAN_WORDS = (rf"{BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {AFTER_NAN})")
 _POINT = r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?"  # `0.5`, `1.5e-3`: a number with a decimal point
+# The parts of patterns: `0.5 / 0.6`, `: 0.5, 0.6`, `/val loss: 0.5`. Commas are not yet points here
+_TWO_POINTS = re.compile(r"[0-9] ?/ ?[-+]?[0-9,]*[.,][0-9]")
+_TWO_LISTED = re.compile(r"[|:] ?[-+]?[0-9,]*[.,][0-9]+(?:e[-+]?[0-9]+)?, ?[-+]?[0-9,]*[.,][0-9]")
+_TWO_OF_ONE = re.compile(rf"/{_PAIRED} \S{{1,60}} [-+]?(?:[0-9.]|nan|inf)")
+SHORT = 50_000  # characters: in longer texts one does not look for parts
 _CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"  # letters of scripts that put no blank before a number
 _OF = r"(?:из|de|von|sur|di|van|ze?|av|af|dari)"  # `of` in other languages
-_LAYOUTS = (
+
+
+class _Layout(NamedTuple):
+    pattern: str
+    by: str
+    words: tuple[str, ...]
+    part: re.Pattern[str] | None = None
+
+    def may_occur(self, lowered: str, *, changed: bool) -> bool:
+        """Whether the text, in lower case before another layout `changed` it, may hold the pattern."""
+        return any(word in lowered for word in self.words) and (
+            changed or self.part is None or len(lowered) > SHORT or self.part.search(lowered) is not None
+        )
+
+
+_ENTRIES = (
     (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),  # our marks must not occur
     (r"(IoU=[\d.]+):", "$1-", ("iou=",)),  # COCO's `IoU=0.50:0.95` becomes `IoU=0.50-0.95`
     # a line `tensor(0.5, grad_fn=<MeanBackward0>)`: of the values with a gradient a program prints a loss
@@ -41,6 +66,7 @@ _LAYOUTS = (
         rf"\b({_PAIRED})/({_PAIRED}) (\w{{1,30}})(:?) ({_VALUE}) ?/ ?({_VALUE})\b",
         "$1 $3: $5, $2 $3: $6",
         ("mean/", "avg/", "average/", "min/", "max/", "train/", "training/", "val/"),
+        _TWO_OF_ONE,
     ),
     # `loss (train/val): 0.5/0.6`
     (
@@ -53,13 +79,15 @@ _LAYOUTS = (
         rf"\b(\pL\w{{0,20}})/(\pL\w{{0,20}})/(\pL\w{{0,20}}) ?[:=]? ?({_POINT}) ?/ ?({_POINT}) ?/ ?({_POINT})",
         "$1: $4, $2: $5, $3: $6",
         ("/",),
+        _TWO_POINTS,
     ),
-    (rf"\b(\pL\w{{0,20}})/(\pL\w{{0,20}}) ?[:=]? ?({_POINT}) ?/ ?({_POINT})", "$1: $3, $2: $4", ("/",)),
+    (rf"\b(\pL\w{{0,20}})/(\pL\w{{0,20}}) ?[:=]? ?({_POINT}) ?/ ?({_POINT})", "$1: $3, $2: $4", ("/",), _TWO_POINTS),
     # `train acc, test acc | 0.5, 0.6`
     (
         rf"^(\pL[\w ]{{0,30}}), ?(\pL[\w ]{{0,30}}?) ?[|:] ?({_POINT}), ?({_POINT})$",
         "$1: $3, $2: $4",
         ("|", ":"),
+        _TWO_LISTED,
     ),
     (r"([0-9])f(-?[0-9]{1,2})\b", "${1}e$2", ("f0", "f-", "f1", "f2", "f3")),  # Julia's Float32: `0.5f0`, `1.0f-5`
     # no blank before a number: `损失0.53`, `验证loss0.53`; nor behind it: `38.4秒`
@@ -121,16 +149,19 @@ _LAYOUTS = (
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
+_LAYOUTS = tuple(starmap(_Layout, _ENTRIES))
 
 
 def rewritten(text: pl.Expr, lowered: str) -> pl.Expr:
-    """The lines with these layouts written again; `lowered` is the text of all of them in lower case.
+    """The lines with these layouts written again; `lowered` is the text of all of them in lower case, whose decimal
+    commas and commas between thousands may have been changed since.
 
     >>> lines = pl.DataFrame({"text": ["dev P/R: 0.5/0.6"]})
     >>> lines.select(rewritten(pl.col("text"), "dev p/r: 0.5/0.6")).item()
     'dev P: 0.5, R: 0.6'
     """
-    for pattern, by, words in _LAYOUTS:
-        if any(word in lowered for word in words):
-            text = text.str.replace_all(pattern, by)
+    changed = False
+    for layout in _LAYOUTS:
+        if layout.may_occur(lowered, changed=changed):
+            text, changed = text.str.replace_all(layout.pattern, layout.by), True
     return text

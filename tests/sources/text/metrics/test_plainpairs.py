@@ -1,11 +1,27 @@
 """Layouts of printed numbers that are written again as pairs of a name and a number."""
 
+import random
+import re
+
 import polars as pl
 import pytest
 
-from loganalyst.sources.text.metrics.plainpairs import rewritten
+from loganalyst.sources.text.metrics import plainpairs
+from loganalyst.sources.text.metrics.lineforms import cleaned
+from loganalyst.sources.text.metrics.plainpairs import SHORT, rewritten
 from loganalyst.sources.text.metrics.printedmetrics import parse
 from tests.sources.text.metrics.metric_cases import frame
+
+EXAMPLES = (
+    "mean/median reward 26.4/27",
+    "train/val loss: 0.5 / 0.6",
+    "dev P/R/F1: 0.5 / 0.6 / 0.55",
+    "train loss/acc = 2.25 / 0.31",
+    "train acc, test acc | 0.31, 0.25",
+    "MSE: train: 2.24, validation: 2.76",
+    "Loss (train: 0.3 / test: 0.2)",
+    "loss -> trn 2.3 | val 2.4",
+)
 
 
 def plain(line: str) -> str:
@@ -59,3 +75,30 @@ def test_the_numbers_are_read(lines: str, metrics: list[str]) -> None:
     ]
     last = found.filter(metric=metrics[-1])["value"].to_list()
     assert last == [float(f"{i / 10:.2f}" if "acc" in metrics[-1] else f"{3 / i:.3f}") for i in range(1, 6)]
+
+
+def test_what_a_layout_has_is_a_part_of_each_match() -> None:
+    """Of many lines near to each layout, those that a slow pattern matches have the part that is looked for."""
+    draw = random.Random(7)
+    words = ["/", ":", ",", "|", "(", "=", "->", "0.5", ".5", "-1.5e-3", "+3.E2", "nan", "INF", "tr", "Test", "median"]
+    words += ["损失", "ſ", "é", "\u0903x", "\xa0", "\u3000", "\x85", " ", " ", ""]
+    slow = [layout for layout in plainpairs._LAYOUTS if layout.part]
+    lines = pl.Series(
+        "".join(draw.choice(words) if draw.random() < 0.15 else word for word in re.split(r"(\W)", example))
+        for example in draw.choices(EXAMPLES, k=30_000)
+    )
+
+    for layout in slow:
+        found = lines.filter(lines.str.contains(layout.pattern)).unique().to_list()
+        assert [line for line in found if not layout.part.search(line.lower())] == []
+        assert len(found) > 30
+    assert len(slow) == 5
+
+
+def test_what_another_layout_made_is_seen() -> None:
+    """The part of a slow pattern may come of an earlier one or of a decimal comma, or lie in a long text."""
+    assert plain("dev P/R: tensor(0.5) / tensor(0.6)") == "dev P: 0.5, R: 0.6"
+    assert plain("dev P/R: 0.5/0.6" + " x" * SHORT) == "dev P: 0.5, R: 0.6" + " x" * SHORT
+    assert cleaned(pl.Series(["dev P/R: 0,5 / 0,6"]))["text"].item() == "dev P: 0.5, R: 0.6"
+    assert cleaned(pl.Series(["dev P/R: 1,234.5/2.5"]))["text"].item() == "dev P: 1234.5, R: 2.5"
+    assert cleaned(pl.Series(["a, b: 1,234.5, 0.6"]))["text"].item() == "a: 1234.5, b: 0.6"
