@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -24,7 +23,6 @@ os.register_at_fork(after_in_child=_threads.clear)  # a copy of the process has 
 
 def keeps_regexes(thread: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function of few texts runs in the thread of this name; those of one name have fewer than 32 regexes together.
-    It may use no `cached_property`: Python 3.11 locks it for all threads while one computes it.
 
     >>> import polars as pl, threading
     >>> @keeps_regexes("digits")
@@ -39,9 +37,8 @@ def keeps_regexes(thread: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def there(*args: P.args, **kwargs: P.kwargs) -> R:
             if hasattr(_here, "own") or any(isinstance(a, pl.Series) and len(a) > FEW_ROWS for a in args):
                 return function(*args, **kwargs)
-            context = copy_context()
             try:
-                result = _thread(thread).submit(lambda: context.run(function, *args, **kwargs))
+                result = _thread(thread).submit(function, *args, **kwargs)
             except RuntimeError:  # no more threads can be started, or Python ends
                 return function(*args, **kwargs)
             return result.result()

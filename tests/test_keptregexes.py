@@ -2,7 +2,6 @@
 
 import os
 import threading
-from contextvars import ContextVar
 
 import polars as pl
 import pytest
@@ -11,7 +10,6 @@ from loganalyst import keptregexes
 from loganalyst.keptregexes import FEW_ROWS, keeps_regexes
 
 SHORT = pl.Series(["a1"])
-BOUND = ContextVar("bound", default="none")
 
 
 @keeps_regexes("first")
@@ -27,11 +25,6 @@ def second(text: pl.Series) -> list[str]:
     return [threading.current_thread().name]
 
 
-@keeps_regexes("second")
-def bound(_: pl.Series) -> str:
-    return BOUND.get()
-
-
 def test_the_thread_is_always_the_same() -> None:
     """Within one of them, another one's work is done too: they never wait for each other."""
     assert first(SHORT) == first(SHORT) == ["first_0", "first_0"]
@@ -41,16 +34,6 @@ def test_the_thread_is_always_the_same() -> None:
 def test_many_texts_are_looked_at_by_the_thread_that_asks() -> None:
     """Several threads read a long log."""
     assert first(pl.Series(["a"] * (FEW_ROWS + 1))) == [threading.current_thread().name]
-
-
-def test_the_thread_sees_what_the_asker_set() -> None:
-    """Such as the bounds of the files that may be opened."""
-    token = BOUND.set("here")
-    try:
-        assert bound(SHORT) == "here"
-    finally:
-        BOUND.reset(token)
-    assert bound(SHORT) == "none"
 
 
 def test_faults_come_back() -> None:
