@@ -25,7 +25,6 @@ STEPS = {
     "guard": {"errors", "model", "sources", "writing"},  # where none may be written
     "processes": {"limits"},
     "threads": {"limits"},
-    "keptregexes": set(),
     "opening": set(),
     "rulefiles": {"errors", "writing"},
     "patterntraits": {"rulefiles"},
@@ -78,7 +77,6 @@ STEPS = {
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
     "sources": {
         "errors",
-        "keptregexes",
         "limits",
         "model",
         "opening",

@@ -2,8 +2,6 @@
 
 import polars as pl
 
-from loganalyst.keptregexes import keeps_regexes
-
 # Every bar contains one of these
 _BAR_MARKS = ("%|", "it/s", "s/it", "[=", "[>", "━")
 _UNIT = r"(?:[mµu]?s(?:/\w+)?\b)?"  # `s`, `ms`, `µs/step`
@@ -64,7 +62,6 @@ def without_bars(text: pl.Series) -> pl.Series:
     return text.clone().scatter(barred, stripped.zip_with(stripped != "", lines))  # `scatter` writes into the series
 
 
-@keeps_regexes("heads")
 def without_head(text: pl.Series) -> pl.Series:
     """Each line without indent, stamp and level before its message. Only error levels are removed: a message logged as
     a warning is no error.
@@ -72,7 +69,6 @@ def without_head(text: pl.Series) -> pl.Series:
     return text.str.replace(_HEAD, "").str.strip_chars_start()
 
 
-@keeps_regexes("heads")
 def without_any_head(text: pl.Series) -> pl.Series:
     """Each line without indent, stamp, level and place before its message, whatever the level."""
     return text.str.strip_chars_start().str.replace(_ANY_HEAD, "").str.strip_chars_start()

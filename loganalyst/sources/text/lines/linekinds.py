@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.keptregexes import keeps_regexes
 from loganalyst.sources.text.lines import stamps
 from loganalyst.sources.text.lines.loglines import Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC
@@ -179,7 +178,6 @@ def kind_hashes(data: bytes, cache: int = SIZES.cache) -> NDArray[np.uint64]:
     return split(b"".join(parts)).hash().to_numpy()
 
 
-@keeps_regexes("heads")
 def _flags_of(text: pl.Series) -> dict[str, Mask]:
     """The flags of some lines."""
     body = {name: pl.col("body").str.contains(regex) for name, regex in _FLAG_REGEXES.items()}

@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from loganalyst.keptregexes import keeps_regexes
 from loganalyst.model import constant
 from loganalyst.sources.text.lines.heads import CONTAINER
 
@@ -71,7 +70,6 @@ _DESCRIBED = (
 _AS_WRITTEN = pl.QueryOptFlags.none()
 
 
-@keeps_regexes("heads")
 def described(text: pl.Series) -> pl.DataFrame:
     """text, prefix (String, "" where there is none; without the words of a collector before it), body (the text after
     the prefix), rank and node of each row.

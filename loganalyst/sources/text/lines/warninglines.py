@@ -2,8 +2,6 @@
 
 import polars as pl
 
-from loganalyst.keptregexes import keeps_regexes
-
 # `/env/lib/a.py:31: UserWarning: None of the inputs`, `<string>:1: DeprecationWarning: old`
 _PYTHON = r":\d+: [\w.]*Warning: "
 # `2024-05-01 10:00:02,123 - train - WARNING - slow`, `WARNING:root:slow`, `[10:00:02] [WARN] slow`
@@ -16,7 +14,6 @@ _TOOL = r"^(?:\S{1,200} ?: ?)?[Ww]arning: |^\[[Ww]arning\]"
 _NO_WARNING = r"NCCL WARN|^.{0,100}?\b(?:ERROR|CRITICAL|FATAL)\b"
 
 
-@keeps_regexes("heads")
 def warns(message: pl.Series) -> pl.Series:
     """Which lines, without progress bars before the message, are warnings of Python, of a logger or of a tool.
 
@@ -27,7 +24,6 @@ def warns(message: pl.Series) -> pl.Series:
     return level | of_python(message)
 
 
-@keeps_regexes("heads")
 def of_python(message: pl.Series) -> pl.Series:
     """Which lines are warnings of Python; the line of source code that warned follows, indented."""
     return message.str.contains(_PYTHON)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.keptregexes import keeps_regexes
 from loganalyst.model import table
 from loganalyst.opening import opened
 from loganalyst.sources.text.lines.prefixes import described
@@ -54,7 +53,6 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
     })  # fmt: skip
 
 
-@keeps_regexes("words")
 def _rows(tail: bytes, last_line: int) -> pl.DataFrame:
     """line, rank, body, and the numbers of each row; among bars only those with the largest total: the training's."""
     whole = tail.decode("utf-8", "replace").removesuffix("\n").split("\n")

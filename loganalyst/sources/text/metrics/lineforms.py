@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.keptregexes import keeps_regexes
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT
 from loganalyst.sources.text.metrics import digitcolumns as columns
@@ -122,7 +121,6 @@ class Form:
         return self.usual
 
 
-@keeps_regexes("numbers")
 def cleaned(text: pl.Series) -> pl.DataFrame:
     """Text (without times, bars and words that look like numbers) and form (String) of each line."""
     lowered, expr = str(text.str.join("\n").item()).lower(), pl.col("text")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.keptregexes import keeps_regexes
 from loganalyst.model import table
 from loganalyst.opening import opened
 from loganalyst.patterntraits import having
@@ -134,7 +133,6 @@ def last_lines(path: Path, line: int) -> pl.DataFrame:
     return found.with_columns(without_bars(described(found["text"])["body"]))
 
 
-@keeps_regexes("words")
 def spoken(last: pl.DataFrame) -> pl.DataFrame:
     """The lines with their message (with the next line behind a heading), and whether it states an `error` or sounds
     like one (`complaint`). One that says, or whose next line says, what the program does about it is neither. A second

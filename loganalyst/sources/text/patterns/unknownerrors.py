@@ -13,7 +13,6 @@ import polars as pl
 from msgspec import field
 from numpy.typing import NDArray
 
-from loganalyst.keptregexes import keeps_regexes
 from loganalyst.model.labels import LOG_LABELS
 from loganalyst.patterntraits import Examples
 from loganalyst.rulefiles import Shape, Text, Texts, load, ours, refuse_name, rules_dir
@@ -120,7 +119,6 @@ def classify(text: pl.Series, last: NDArray[np.bool_]) -> pl.DataFrame:
     return pl.DataFrame([ids.gather(found_family).alias("pattern"), labels.gather(found_family).alias("label")])
 
 
-@keeps_regexes("errors")
 def _belongs(family: Family, messages: pl.Series) -> NDArray[np.bool_]:
     """Which texts belong to the family."""
     held = messages.str.contains(family.regex)
