@@ -28,6 +28,7 @@ STEPS = {
     "opening": set(),
     "rulefiles": {"errors", "writing"},
     "patterntraits": {"rulefiles"},
+    "namewords": {"rulefiles"},
     "stackdoings": {"rulefiles"},
     "trainerfiles": {"errors", "model", "rulefiles"},
     "thresholds": {"errors", "rulefiles"},
@@ -58,6 +59,7 @@ STEPS = {
         "rulefiles",
         "sources",
         "trainerfiles",
+        "namewords",
     },
     "query": {"errors", "store"},
     # many runs, or one against another
@@ -86,9 +88,10 @@ STEPS = {
         "stackdoings",
         "thresholds",
         "trainerfiles",
+        "namewords",
     },
     "signals": {"errors", "model", "rulefiles", "threads"},
-    "curves": {"errors", "model", "patterntraits", "rulefiles", "threads", "thresholds", "trainerfiles"},
+    "curves": {"errors", "model", "patterntraits", "rulefiles", "threads", "thresholds", "trainerfiles", "namewords"},
     "blame": {"errors", "model", "patterntraits", "rulefiles", "thresholds"},
     "features": {
         "blame",
