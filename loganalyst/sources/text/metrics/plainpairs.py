@@ -145,6 +145,9 @@ _ENTRIES = (
     (TIME, CLOCK, (":", "-", "/")),
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),  # `37%|███   |`
     (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars: `loss=nan.0`
+    # zero-padded as `:06.3f` prints it (`000nan`), and Julia's `NaN32`
+    (r"(?i)(^|[^\w.])(-?)0+(nan|inf)\b", "$1$2$3", ("0nan", "0inf")),
+    (r"(?i)\b(nan|inf)(?:16|32)\b", "$1", ("nan32", "inf32", "nan16", "inf16")),
     (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),  # `[==>....]`, `━━━───`
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),

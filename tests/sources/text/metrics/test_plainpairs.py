@@ -43,6 +43,8 @@ def plain(line: str) -> str:
         ("整体测试上的loss3.72", "整体测试上的loss: 3.72"),
         ("用时38.4秒", "用时38.4 秒"),
         ("エポック3 損失: 0.5", "エポック 3 損失: 0.5"),
+        ("loss: 00nan | kl -0inf", "loss: nan | kl -inf"),
+        ("loss = NaN32", "loss = NaN"),
         ("Train Loss: nan.. Val Loss: 0.5..", "Train Loss: nan, Val Loss: 0.5,"),
         ("Эпоха 1 из 30: loss 2.3", "Эпоха 1/30: loss 2.3"),
         ("Epoche 2 von 9 fertig", "Epoche 2/9 fertig"),
