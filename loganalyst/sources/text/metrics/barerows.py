@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
 _NONE = r"[-–—](?:\s|$)"  # a cell without a value: `-`
 _ERROR = r"(?:±|\+/-)\s*[\d.]+"  # of the number before: `± 0.2`
+_REMARK = r"(?:\|\s*[A-Za-z(*][^|]{0,80}|\*{1,3}|(?:<[-=]|\()[^|]{0,80})$"  # behind the cells: `| best so far`, `*`, `<- best`
 # numbers, blanks and what separates cells: `  50 | 0.5  +0.6 | -`
-ROW = rf"^\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+[\s|;]*$"
+ROW = rf"^\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+[\s|;]*(?:{_REMARK})?$"
 _RULER = r"^[\s\-=+|_─━┼:]{3,}$"
 # between names that may have blanks themselves (`loss of D  loss of G`, `D;G`), and between names that are single words
 _BETWEEN = (re.compile(r"\s{2,}|[|;\t,]"), re.compile(r"[\s|;,]+"))
@@ -68,7 +69,7 @@ def _below_names(lines: pl.DataFrame) -> pl.DataFrame:
 
 def _of_header(header: str, rows: pl.DataFrame) -> pl.DataFrame | None:
     """The numbers of the rows below a header; None where it does not fit, or nothing counts."""
-    text = pl.col("text").str.replace_all(_ERROR, "")
+    text = pl.col("text").str.replace(_REMARK, "").str.replace_all(_ERROR, "")
     words = rows.select(
         "row", length=text.str.strip_chars_end(" |;\t").str.len_chars(), word=text.str.extract_all(_CELL)
     )
