@@ -134,6 +134,9 @@ _LAYOUTS = (
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
+# names and numbers in turn, with one separator between all: `epoch;3;train_loss;0.5`, `step,30,loss,0.5`
+_TURN = rf"([A-Za-z_][\w ./-]{{0,40}})[;,|:] ?({_VALUE})"
+_IN_TURN = rf"^\s*{_TURN}(?:\s?[;,|\t] ?{_TURN})+[;,|]?\s*$"
 
 
 def rewritten(text: pl.Expr, lowered: str) -> pl.Expr:
@@ -143,6 +146,8 @@ def rewritten(text: pl.Expr, lowered: str) -> pl.Expr:
     >>> lines.select(rewritten(pl.col("text"), "dev p/r: 0.5/0.6")).item()
     'dev P: 0.5, R: 0.6'
     """
+    if any(mark in lowered for mark in ";,|"):
+        text = pl.when(text.str.contains(_IN_TURN)).then(text.str.replace_all(_TURN, "$1: $2")).otherwise(text)
     for pattern, by, words in _LAYOUTS:
         if any(word in lowered for word in words):
             text = text.str.replace_all(pattern, by)
