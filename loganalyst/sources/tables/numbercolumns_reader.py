@@ -17,7 +17,7 @@ import polars as pl
 from loganalyst.model import Tables, filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, text
-from loganalyst.sources.tables import commentnames, unnamed
+from loganalyst.sources.tables import commentnames, numberrows, unnamed
 from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "numbercolumns"
@@ -54,6 +54,8 @@ def sniff(path: Path, head: bytes) -> float:
     rows = [line for line in lines if not _is_comment(line)]
     headed = not _width(rows[:MIN_ROWS])
     width = _width(rows[headed:])
+    if width >= numberrows.LONG * len(rows) and len(head) < HEAD_BYTES:  # each line is a curve: numberlists takes them
+        return 0.0
     comments = _above(lines)
     named = commentnames.names([*comments, *rows[:headed]], width) if width else []
     if headed:  # names that are no comment
