@@ -1,7 +1,7 @@
 """The names of columns in a comment above rows of numbers, as `numpy.savetxt(header=…)` writes them.
 
-Numbers and names may be separated by different characters, and a name may have several words:
-`# epoch<TAB>training loss<TAB>accuracy` above `0.0 2.3 0.1`. The separator that gives one name a column is the right one.
+Numbers and names may be separated by different characters, and a name may have several words: `# epoch<TAB>train loss`
+above `0.0 2.3`. The separator that gives one name a column is the right one.
 """
 
 import re

@@ -95,7 +95,7 @@ def _likeness_of_text(
         return 0.0
     if len(header) == 1 and cells.numeric(header):
         return 0.6 if may_be_table(path.name) else 0.0  # losses.txt
-    measured = any(map(filemeasure.says_measure, header))
+    measured = any(map(filemeasure.says_measure, filemeasure.named(header, path)))
     named = len(body) >= MIN_ROWS and not any(map(cells.is_number, header)) and (measured or ends_blank)
     if named and counted and measured:
         return 0.9

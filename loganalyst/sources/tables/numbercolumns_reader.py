@@ -1,9 +1,9 @@
 """Columns of numbers without a header row, as `numpy.savetxt` and `print(step, loss)` write them: DeepXDE's `loss.dat`.
 
-The names stand in a comment at the top, if anywhere. A comment with one name a column names the columns (`commentnames`). DeepXDE names
-groups instead (`# step, loss_train, loss_test, metrics_test`): each term of the loss has a column in both loss groups,
-and what is left over are metrics. Columns without a name keep their number (`column_2`), and a gap says how to name
-them. A first column of whole numbers that never fall counts steps; else rows are counted.
+The names stand above the rows, if anywhere: in a comment, or in a line of names, one of which is a measure's (see
+`commentnames`). DeepXDE names groups instead (`# step, loss_train, loss_test, metrics_test`): each term of the loss has
+a column in both loss groups, and what is left over are metrics. Columns without a name keep their number (`column_2`),
+and a gap says how to name them. A first column of whole numbers that never fall counts steps; else rows are counted.
 Sources: numpy.savetxt; DeepXDE `utils/external.py`, `save_loss_history`.
 """
 

@@ -1,8 +1,9 @@
 """Lists of numbers without names: `[2.1, 1.9, …]`, `[[step, value], …]`, also a list a line, and Python's spelling.
 
-TensorBoard's page downloads a tag as `[[wall time, step, value], …]`. A few long lists are curves of their own; many
-short ones are rows, of which the first column may count steps. So are a few lines of many numbers. Names: see `unnamed`. A list that breaks off keeps its
-intact numbers. Source: TensorBoard 2.20, `plugins/scalar/scalars_plugin.py`, `OutputFormat.JSON`.
+TensorBoard's page downloads a tag as `[[wall time, step, value], …]`. A few long lists are curves of their own, and
+so are a few lines of many numbers; many short ones are rows, of which the first column may count steps. Names: see
+`unnamed`. A list that breaks off keeps its intact numbers. Source: TensorBoard 2.20,
+`plugins/scalar/scalars_plugin.py`, `OutputFormat.JSON`.
 """
 
 import re
@@ -40,7 +41,8 @@ def sniff(path: Path, head: bytes) -> float:
     (0.9, 0.0)
     """
     opening = text(head)
-    if not (_are_long(path, head, opening) or _OPENING.match(opening)) or re.search(r"[^\W\d_]|[\"{}:]", _WORDS.sub("", opening)):
+    begins = _are_long(path, head, opening) or _OPENING.match(opening)
+    if not begins or re.search(r"[^\W\d_]|[\"{}:]", _WORDS.sub("", opening)):
         return 0.0
     return 0.9 if may_be_table(path.name) else 0.55
 
@@ -74,8 +76,8 @@ def read(path: Path) -> Iterator[Tables]:
 def _parsed(content: str) -> tuple[list[numberrows.Numbers], bool]:
     """The lists of numbers in a text, and whether the last breaks off."""
     if content.lstrip()[:1] not in ("[", "("):
-        lines = (_BETWEEN.sub(",", line.strip(" \t\r,;")) for line in content.strip().split("\n"))
-        content = f"[{','.join(f'[{line}]' for line in lines if line)}]"
+        written = (_BETWEEN.sub(",", line.strip(" \t\r,;")) for line in content.strip().split("\n"))
+        content = f"[{','.join(f'[{line}]' for line in written if line)}]"
     spelled = _PYTHON.sub(lambda found: _JSON[found[0]], content)
     data = parse_json(spelled)
     if data is None:

@@ -40,7 +40,10 @@ _HEAD = (
 # The head of any record, whatever its level: `2024-05-01 10:00:02,123  INFO      `, `[INFO] train — `, `INFO:root:`,
 # `12-Mar-24 10:00:02-INFO-[utils.py:160]  `, `I0501 10:00:02.123456 77 file.cc:12] `
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|Info|info|debug|VERBOSE|TRACE)"
-_BEHIND_LEVEL = r"(?:\[[^\]]{1,60}\][ \t:—–-]*|[A-Za-z0-9_./<>-]{1,60}:[0-9]+[ \t:|—–-]+|[A-Za-z0-9_.]{1,40} [—–-] |(?:root|__main__):)?"
+_BEHIND_LEVEL = (
+    r"(?:\[[^\]]{1,60}\][ \t:—–-]*|[A-Za-z0-9_./<>-]{1,60}:[0-9]+[ \t:|—–-]+|[A-Za-z0-9_.]{1,40} [—–-] "
+    r"|(?:root|__main__):)?"
+)
 _ANY_HEAD = (
     r"^(?:"
     rf"[^|]{{0,60}}?(?:\| *[^|]{{1,40}})??(?-u:\b){_LEVEL}(?-u:\b)[\]):|]*(?:[ \t:|—–-]+|$){_BEHIND_LEVEL}"

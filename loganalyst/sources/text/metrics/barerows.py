@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
 _NONE = r"[-–—](?:\s|$)"  # a cell without a value: `-`
 _ERROR = r"(?:±|\+/-)\s*[\d.]+"  # of the number before: `± 0.2`
-_REMARK = r"(?:\|\s*[A-Za-z(*][^|]{0,80}|\*{1,3}|(?:<[-=]|\()[^|]{0,80})$"  # behind the cells: `| best so far`, `*`, `<- best`
+# behind the cells: `| best so far`, `*`, `<- best`
+_REMARK = r"(?:\|\s*[A-Za-z(*][^|]{0,80}|\*{1,3}|(?:<[-=]|\()[^|]{0,80})$"
 # numbers, blanks and what separates cells: `  50 | 0.5  +0.6 | -`
 ROW = rf"^\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+[\s|;]*(?:{_REMARK})?$"
 _RULER = r"^[\s\-=+|_─━┼:]{3,}$"

@@ -251,7 +251,8 @@ class Reader(msgspec.Struct):
         if not len(rows):
             return
         bodies, place = self._bodies(chunk, rows, look)
-        lines = pl.DataFrame({"row": rows, "text": printedtables.without_heads(bodies.some(place)), "session": session[rows]})
+        text = printedtables.without_heads(bodies.some(place))
+        lines = pl.DataFrame({"row": rows, "text": text, "session": session[rows]})
         cells = printedtables.cells(lines.filter(~lineforms.is_noise(pl.col("text"))), bare=bool(bare.any()))
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))
