@@ -74,7 +74,7 @@ def read(path: Path) -> Iterator[Tables]:
         yield Tables(gaps=gap(path, f"named lists: larger than {MAX_BYTES >> 20} MiB", 0, size))
         return
     data, broken = _parsed(path.suffix.lower(), text(whole(path)))
-    lists, log = number_lists(data), Log(path)
+    lists, log = number_lists(data, path), Log(path)
     yield from log.lists(lists)
     facts = [(key, value) for key, value in data.items() if not isinstance(value, dict | list)]
     yield Tables(config=config_table(facts, path.name, prefix=f"{path.stem}."))
