@@ -1,7 +1,7 @@
 """JSON histories that are not lists by metric.
 
-Forms: rows or values by number, columns by index, rows by part of the data, rows under a key, lists with columns that have values
-for some of the steps, and the tables of `jsontables`.
+Forms: rows or values by number, columns by index, rows by part of the data, rows under a key, lists with columns that
+have values for some of the steps, and the tables of `jsontables`.
 """
 
 import re
@@ -44,7 +44,9 @@ def opens(opening: str, metric: str = "") -> bool:
     start = opening.lstrip()
     if metric and _VALUES_OPEN.match(start):
         return True
-    if (metric or RESULT.search(opening)) and (_OPENING.match(start) or jsontables.opens(start) or _opens_rows(opening)):
+    if (metric or RESULT.search(opening)) and (
+        _OPENING.match(start) or jsontables.opens(start) or _opens_rows(opening)
+    ):
         return True
     return bool(_PARTS_OPEN.match(start) and _MEASURE.search(opening))
 

@@ -15,6 +15,7 @@ from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, matching
 Shape = Literal["lines", "array", "log_history", "history", "object"]
 
 SETTINGS = ("config", "hparams", "args", "opt", "params", "training_args", "hyperparam", "settings", "options")
+MAX_OF_ROW = 20  # values of a row; more are data
 _LOGS = {"metrics", "result", "progress", "log", "scalars"}
 # keys that metric names leave out
 _HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats", "evals_result", "eval_result", "evals")
@@ -88,6 +89,8 @@ def number_lists(data: Mapping[str, Any], path: Path | None = None) -> dict[str,
     sizes = [len(numbers) for numbers in lists.values()]
     common = max(sizes, key=sizes.count, default=0)
     table = 2 * sizes.count(common) >= len(sizes) and (common >= 10 or (common > 1 and 2 * len(lists) >= len(data)))
+    if table:
+        lists |= dict(_lists_of_rows(data, "", common))
     return _unprefixed(lists) if table or _one_epoch(data, lists) else {}
 
 
@@ -117,6 +120,26 @@ def _lists(data: Mapping[str, Any], prefix: str, depth: int = 4) -> Iterator[tup
             yield from _lists(value, f"{name}/", depth - 1)
         elif isinstance(value, list) and any(x is not None for x in value) and all(map(_number_or_none, value)):
             yield name, [number(x) for x in value]
+
+
+def _lists_of_rows(
+    data: Mapping[str, Any], prefix: str, length: int, depth: int = 4
+) -> Iterator[tuple[str, list[float | None]]]:
+    """The columns of lists of rows, with a row for each of the `length` values of the table: of clients, of classes."""
+    for key, value in data.items():
+        name = printable(f"{prefix}{key}")
+        if isinstance(value, dict) and depth:
+            yield from _lists_of_rows(value, f"{name}/", length, depth - 1)
+        elif isinstance(value, list) and len(value) == length and (width := _width(value)):
+            yield from ((f"{name}/{k}", [number(row[k]) for row in value]) for k in range(width))
+
+
+def _width(rows: Sequence[Any]) -> int:
+    """How many numbers each of the rows has; 0 where they differ, are too many, or are something else."""
+    if not all(isinstance(row, list) and row and all(map(_number_or_none, row)) for row in rows):
+        return 0
+    widths = {len(row) for row in rows}
+    return widths.pop() if len(widths) == 1 and max(widths) <= MAX_OF_ROW else 0
 
 
 def _number_or_none(value: object) -> bool:
