@@ -41,8 +41,8 @@ _HEAD = (
 # `12-Mar-24 10:00:02-INFO-[utils.py:160]  `, `I0501 10:00:02.123456 77 file.cc:12] `
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|Info|info|debug|VERBOSE|TRACE)"
 _BEHIND_LEVEL = (
-    r"(?:\[[^\]]{1,60}\][ \t:—–-]*|[A-Za-z0-9_./<>-]{1,60}:[0-9]+[ \t:|—–-]+|[A-Za-z0-9_.]{1,40} [—–-] "
-    r"|(?:root|__main__):)?"
+    r"(?:root:|\[[^\]]{1,60}\][ \t:—–-]*|[A-Za-z0-9_./<>-]{1,60}:[0-9]+[ \t:|—–-]+|[A-Za-z0-9_.]{1,40} [—–-] "
+    r"|__main__:)?"
 )
 _ANY_HEAD = (
     r"^(?:"
