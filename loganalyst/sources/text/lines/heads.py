@@ -40,10 +40,7 @@ _HEAD = (
 # The head of any record, whatever its level: `2024-05-01 10:00:02,123  INFO      `, `[INFO] train — `, `INFO:root:`,
 # `12-Mar-24 10:00:02-INFO-[utils.py:160]  `, `I0501 10:00:02.123456 77 file.cc:12] `
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|Info|info|debug|VERBOSE|TRACE)"
-_BEHIND_LEVEL = (
-    r"(?:root:|\[[^\]]{1,60}\][ \t:—–-]*|[A-Za-z0-9_./<>-]{1,60}:[0-9]+[ \t:|—–-]+|[A-Za-z0-9_.]{1,40} [—–-] "
-    r"|__main__:)?"
-)
+_BEHIND_LEVEL = r"(?:\[[^\]]{1,60}\][ \t:—–-]*|[A-Za-z0-9_./<>-]{1,60}:[0-9]+[ \t:|—–-]+|[A-Za-z0-9_.]{1,40} [—–-] )?"
 _ANY_HEAD = (
     r"^(?:"
     rf"[^|]{{0,60}}?(?:\| *[^|]{{1,40}})??(?-u:\b){_LEVEL}(?-u:\b)[\]):|]*(?:[ \t:|—–-]+|$){_BEHIND_LEVEL}"
@@ -70,6 +67,11 @@ def without_head(text: pl.Series) -> pl.Series:
     a warning is no error.
     """
     return text.str.replace(_HEAD, "").str.strip_chars_start()
+
+
+def before_cells(text: pl.Series) -> pl.Series:
+    """Rows of a table without any head. Python's own head has no blank behind it: `INFO:root:3 | 0.5`."""
+    return without_any_head(text.str.replace(r"^([A-Z]{4,8}):(?:root|__main__):", "$1: "))
 
 
 def without_any_head(text: pl.Series) -> pl.Series:

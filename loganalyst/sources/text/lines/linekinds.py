@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines import stamps
-from loganalyst.sources.text.lines.heads import without_any_head
+from loganalyst.sources.text.lines.heads import before_cells
 from loganalyst.sources.text.lines.loglines import Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC
 from loganalyst.sources.text.lines.prefixes import described
@@ -183,7 +183,7 @@ def kind_hashes(data: bytes, cache: int = SIZES.cache) -> NDArray[np.uint64]:
 def _flags_of(text: pl.Series) -> dict[str, Mask]:
     """The flags of some lines."""
     parts = described(text)
-    parts = parts.with_columns(message=without_any_head(parts["body"]))
+    parts = parts.with_columns(message=before_cells(parts["body"]))
     body = {name: pl.col("body").str.contains(regex) for name, regex in _FLAG_REGEXES.items()}
     body |= {n: body[n] | pl.col("message").str.contains(_FLAG_REGEXES[n]) for n in _BEHIND_HEADS}
     flags = parts.select_seq(prefixed=pl.col("prefix") != "", **body)

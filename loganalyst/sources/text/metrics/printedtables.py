@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from loganalyst.sources.text.lines.heads import without_any_head
+from loganalyst.sources.text.lines.heads import before_cells
 from loganalyst.sources.text.lines.numberwords import RESULT, SETTING
 from loganalyst.sources.text.metrics import barerows
 from loganalyst.sources.text.metrics.printedlists import lists
@@ -77,7 +77,7 @@ def without_heads(text: pl.Series) -> pl.Series:
     >>> without_heads(pl.Series(["2024-05-01 10:00:02 - 3,0.5,0.6", "2024-05-01 10:00:02 - loss 0.5"])).to_list()
     ['3,0.5,0.6', '2024-05-01 10:00:02 - loss 0.5']
     """
-    message = without_any_head(text)
+    message = before_cells(text)
     rows = message.str.contains(barerows.ROW) & ~text.str.contains(barerows.ROW)
     named = message.str.contains(HEADER) & ~text.str.contains(HEADER)
     return message.zip_with(pl.Series(barerows.with_names(rows.to_numpy())) | named, text)
