@@ -7,12 +7,13 @@ above `0.0 2.3`. The separator that gives one name a column is the right one.
 import re
 from collections.abc import Iterator, Sequence
 
+from loganalyst.sources.tables.cells import is_number
+
 _MARK = re.compile(r"^\s*[#%]+\s*")  # `# `, `%% `: what begins a comment
 # what may separate names, from the surest to the least: a tab, commas and their like, two blanks, a blank
 _BETWEEN = tuple(map(re.compile, (r"\t+", r"\s*[,;|]\s*", r"\s{2,}", r"[\s,;|]+")))
 # names that share a word: `frmses(low, mid, high)`
 _GROUP = re.compile(r"([A-Za-z][\w.-]{0,60})\s?\(([^(),]{1,40}(?:,[^(),]{1,40}){1,20})\)")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 MAX_LETTERS = 60  # of a name; a longer text is a sentence
 
 
@@ -42,4 +43,4 @@ def _spelled_out(group: re.Match[str]) -> str:
 def _is_name(text: str) -> bool:
     """Whether a text may name a column: it has a letter, is short, and sets no value."""
     named = any(char.isalpha() for char in text) and len(text) <= MAX_LETTERS
-    return named and not any(char in text for char in ":=") and not _NUMBER.fullmatch(text)
+    return named and not any(char in text for char in ":=") and not is_number(text)
