@@ -1,7 +1,8 @@
 """The measure of metrics whose names mean nothing, by the name of their file: `cnn/rgb` in `accuracy.json`.
 
-No metric of the file may have a meaning of its own: beside a loss, other columns may be anything. So may columns
-without names (`loss.txt` may hold a step, a time and a loss), and columns of very different sizes.
+No metric of the file may have a meaning of its own: beside a loss, other columns may be anything. So may columns of
+very different sizes. `loss.txt` may hold a step, a time, a loss and an accuracy: columns without names must all go the
+same way, and those that only rise are left aside.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +13,12 @@ import numpy as np
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import names_split, proposed
+from loganalyst.curves.unnamedmeasures import direction
 from loganalyst.model import OF_FILE, Curve, filemeasure
 
 _UNNAMED = "column_"  # begins the names of columns without a name
 MAX_RATIO = 30.0  # between the medians of curves of one measure
+MAX_UNNAMED = 8  # columns without names; more are data
 MIN_POINTS = 5  # that show a course
 
 
@@ -28,17 +31,28 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     changed = dict[str, Claim]()
     for source, curves in files.items():
         path = PurePosixPath(source)
-        if (measure := filemeasure.measure(path)) and _mean_nothing(curves, claims):
-            changed |= dict(_measured(curves, measure, filemeasure.data(path)))
+        measured = [curve for curve in curves if not (_is_unnamed(curve) and _only_rises(curve))]
+        if (measure := filemeasure.measure(path)) and _mean_nothing(measured, claims):
+            changed |= dict(_measured(measured, measure, filemeasure.data(path)))
     return changed
 
 
 def _mean_nothing(curves: Sequence[Curve], claims: Claims) -> bool:
     others = all(claims[c.metric].role.name == "other" and c.values.size >= MIN_POINTS for c in curves)
     names = [c.metric.rpartition(OF_FILE)[2] for c in curves]
-    if any(name.startswith(_UNNAMED) or filemeasure.says_measure(name) for name in names):
+    if any(map(filemeasure.says_measure, names)) or (any(map(_is_unnamed, curves)) and not _go_one_way(curves)):
         return False
     return others and not any(map(_only_rises, curves)) and _are_alike(curves)
+
+
+def _is_unnamed(curve: Curve) -> bool:
+    return curve.metric.rpartition(OF_FILE)[2].startswith(_UNNAMED)
+
+
+def _go_one_way(curves: Sequence[Curve]) -> bool:
+    """Whether a few curves all fall, or all rise."""
+    ways = {direction(curve.values[np.isfinite(curve.values)]) for curve in curves}
+    return len(curves) <= MAX_UNNAMED and len(ways) == 1 and 0 not in ways
 
 
 def _are_alike(curves: Sequence[Curve]) -> bool:

@@ -50,18 +50,18 @@ def _is_same(trained: Curve, held_out: Curve) -> bool:
 
 
 def _claimed(trained: Curve, held_out: Sequence[Curve]) -> Iterator[tuple[str, Claim]]:
-    direction = _direction(trained.values[np.isfinite(trained.values)])
-    if not direction:
+    way_of = direction(trained.values[np.isfinite(trained.values)])
+    if not way_of:
         return
-    of_training, of_others = SCORES if direction > 0 else LOSSES
-    way = "rises" if direction > 0 else "falls"
+    of_training, of_others = SCORES if way_of > 0 else LOSSES
+    way = "rises" if way_of > 0 else "falls"
     why = f"it {way} on the training data" + (f", and {held_out[0].metric} measures the same" if held_out else "")
     yield trained.metric, claim(of_training, why, role_file().certainty.doubted)
     for curve in held_out:
         yield curve.metric, claim(of_others, f"{trained.metric} {way}", role_file().certainty.doubted)
 
 
-def _direction(values: NDArray[np.float64]) -> int:
+def direction(values: NDArray[np.float64]) -> int:
     """1 if the values rise, -1 if they fall, 0 if neither is clear."""
     third = values.size // 3
     first, last = float(np.median(values[:third])), float(np.median(values[-third:]))

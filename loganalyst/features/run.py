@@ -30,7 +30,7 @@ FEATURES = (
     Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler states how the run ended, or that it is still running", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without a curve of these)", "points"),
     Feature("run_is_running", "bool", "", "the run is still running: nothing states how it ended (NULL: a file was not read to its end)", "run"),
-    Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged)", "points"),
+    Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged; NULL: numbers were printed, and are not understood)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
     Feature("run_planned_steps", "float", "steps", "planned steps from the config, otherwise from the job log", "config"),
     Feature("run_steps_are_rows", "bool", "", "the steps number the logged values 0, 1, 2 …, and the job log printed another step", "run"),
@@ -96,7 +96,7 @@ def compute(context: Context) -> Computed:
         "run_end_told": run.status != "unknown",
         "run_kind": _kind(context),
         "run_is_running": None if unread else run.status == "running",
-        "run_longest_metric": max((len(c.values) for c in kept), default=0),
+        "run_longest_metric": max((len(c.values) for c in kept), default=None if _is_unread(context) else 0),
         "run_last_step": last,
         "run_planned_steps": planned,
         "run_steps_are_rows": planned is None and last is not None and _are_rows(kept, last) and differs(run, last),
@@ -109,6 +109,11 @@ def compute(context: Context) -> Computed:
         "run_earlier_trainings_points": _left_out(context),
     }
     return out
+
+
+def _is_unread(context: Context) -> bool:
+    """Whether a log without an error holds rows of numbers that look like results and are not understood."""
+    return not any(context.roots.values()) and bool(context.run.lines["pattern"].is_in(having("unread_rows")).any())
 
 
 def _are_rows(kept: Sequence[Curve], last: int) -> bool:

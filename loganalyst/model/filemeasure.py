@@ -35,6 +35,7 @@ FILLERS = _of("""
     iters iteration iterations batch batches episode episodes round rounds result results value values record records
     metric metrics over time final out output array set and the of in mean avg average
 """)
+HISTORIES = _of("history histories hist log logs curve curves record records")  # of FILLERS: the file holds a course
 # two words in one: `trainloss`, `valacc`, `dloss`, `gfake`
 _COMPOUND = re.compile(rf"({'|'.join(SETS)}|d|g|gen|disc)({'|'.join(MEASURES)}|fake|real)")
 _WORD = re.compile(r"[^\W_]+")

@@ -23,7 +23,10 @@ SHARE = [0.9 - 0.5 * 0.9**k for k in range(20)]
         ("loss.csv", {"resnet": LOSS[:2]}, {}),
         ("val_accs.json", {"val_accs::list_1": SHARE}, {"val_accs::list_1": "val_accuracy"}),
         ("loss.txt", {"a": LOSS, "b": [2.5 * k for k in range(20)]}, {}),  # seconds, perhaps
-        ("loss.txt", {"column_2": LOSS, "column_3": SHARE}, {}),  # not named
+        ("loss.txt", {"column_2": LOSS, "column_3": SHARE}, {}),  # one of them is an accuracy, perhaps
+        ("loss.txt", {"column_2": LOSS, "column_3": LOSS}, dict.fromkeys(["column_2", "column_3"], "loss_component")),
+        ("loss.txt", {"column_1": [2.5 * k for k in range(20)], "column_2": LOSS}, {"column_2": "train_loss"}),
+        ("loss.txt", {f"column_{k}": LOSS for k in range(2, 20)}, {}),  # data
         ("loss.csv", {"resnet": LOSS, "vgg": [x / 1000 for x in LOSS]}, {}),
         ("run_7.csv", {"resnet": LOSS}, {}),
     ],

@@ -198,3 +198,16 @@ def test_rows_without_a_step_are_counted(tmp_path: Path, bar: str, rows: bool) -
     (found,) = diagnose_paths([log])
 
     assert (found.features.values["run_steps_are_rows"], found.features.values["run_last_step"]) == (rows, 19)
+
+
+@pytest.mark.parametrize(("end", "longest"), [("", None), ("Traceback (most recent call last):\nValueError: bad\n", 0)])
+def test_numbers_that_are_not_understood_are_not_nothing(tmp_path: Path, end: str, longest: int | None) -> None:
+    """A log of rows without names, with its settings: it is not known how much was logged, unless an error ended it."""
+    rows = (f"2024-03-05 09:12:{k:02d},000 - {k},{2 / (k + 1):.4f},{3 / (k + 1):.4f}\n" for k in range(20))
+    (tmp_path / "train.log").write_text("".join(rows) + end)
+    (tmp_path / "config.txt").write_text("lr: 0.1\nbatch_size: 64\n")
+    found = diagnose_paths([tmp_path])[0]
+
+    assert found.features.values["run_longest_metric"] == longest
+    assert "dead-run" not in [cause.id for cause in found.causes]
+    assert end or found.status == "insufficient_data"

@@ -1,7 +1,8 @@
 """Texts that hold one metric each, and are named after it: `train_loss.txt` beside `val_acc.txt` is one run.
 
-Their names may share words of the experiment (`lenet_train_loss.txt`, `lenet_test_loss.txt`). With different ones
-(`adam_loss.txt`, `sgd_loss.txt`) each is a run of its own.
+Their names may share words of the experiment (`lenet_train_loss.txt`, `lenet_test_loss.txt`), or each names a metric of
+its own (`train_loss.txt`, `raw_val_mae.txt`). Where one metric has different words (`adam_loss.txt`, `sgd_loss.txt`),
+each file is a run of its own. `val_history.txt` names no metric, but belongs to `loss_history.txt`.
 """
 
 import os
@@ -39,14 +40,30 @@ def of_one_run(paths: Sequence[str], folder: str = "") -> list[str]:
     """
     of_folder = filemeasure.is_metric(folder)
     named = [path for path in paths if _names_metric(_stem(path), of_folder=of_folder)]
-    experiments = {filemeasure.other_words(_stem(path)) for path in named[: MAX_FILES + 1]}
-    return sorted(named) if 1 < len(named) <= MAX_FILES and len(experiments) == 1 else []
+    if any(map(_is_of_a_measure, named)):
+        named = [path for path in paths if path in named or _names_history(_stem(path))]
+    some = [_stem(path) for path in named[: MAX_FILES + 1]]
+    alike = len({*map(filemeasure.other_words, some)}) == 1 or len({*map(_metric_words, some)}) == len(some)
+    return sorted(named) if 1 < len(named) <= MAX_FILES and alike else []
 
 
 def _names_metric(stem: str, *, of_folder: bool) -> bool:
     """Whether a name has a word for what is measured, or in a folder with such a name for the data."""
     words = filemeasure.MEASURES | filemeasure.QUANTITIES | (filemeasure.SETS if of_folder else set())
     return not words.isdisjoint(filemeasure.words(stem))
+
+
+def _names_history(stem: str) -> bool:
+    """Whether a name says of which data the file is a history, and nothing else: `val_history`."""
+    words = filemeasure.words(stem)
+    said = filemeasure.SETS.isdisjoint(words) or filemeasure.HISTORIES.isdisjoint(words)
+    return not said and not filemeasure.other_words(stem)
+
+
+def _metric_words(stem: str) -> tuple[str, ...]:
+    """The words of a name that are of its metric and its data."""
+    words = filemeasure.words(stem)
+    return tuple(sorted({word for word in words if word in filemeasure.MEASURES | filemeasure.SETS}))
 
 
 def _is_of_a_measure(path: str) -> bool:

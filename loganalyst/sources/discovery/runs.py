@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from loganalyst import opening
 from loganalyst.errors import SourceError, nearest
-from loganalyst.opening import Bounds, opened
+from loganalyst.opening import Bounds
 from loganalyst.sources import formats, unknown
-from loganalyst.sources.discovery import jobchains, rankseries, rotation
+from loganalyst.sources.discovery import bycontent, jobchains, rankseries, rotation
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.filenames import Kind, kind
-from loganalyst.sources.discovery.folder import encodable, is_walked
-from loganalyst.sources.discovery.walk import MIN_CONFIDENCE, walk
+from loganalyst.sources.discovery.folder import encodable
+from loganalyst.sources.discovery.walk import walk
 from loganalyst.sources.files import address
 
 READABLE = (
@@ -27,7 +27,6 @@ READABLE = (
     "SLURM and text logs, and dumps of torch's flight recorder or of stacks, also compressed"
 )
 MAX_SHOWN = 3  # files that an error explains
-MAX_FEW = 10  # files of a folder that are searched for curves, whatever their names
 _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")
 
 
@@ -153,7 +152,8 @@ def discover(path: Path, *, by_content: bool = True) -> Found:
     unread = list[tuple[Path, str]]()
     every = _with_files(runs(path), unread)
     first = list(islice(every, 4))
-    if not first and by_content and (alone := _by_content(path)):
+    unnamed = path.is_dir() and by_content and (not first or (len(first) == 1 and _only_settings(first[0])))
+    if unnamed and (alone := _by_content(path, first[0] if first else None)):
         return alone
     if not first:
         problem = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
@@ -170,46 +170,37 @@ def discover(path: Path, *, by_content: bool = True) -> Found:
     return replace(first[0], unread=(*first[0].unread, *unread)) if unread else first[0]
 
 
-def _by_content(folder: Path) -> Found | None:
-    """The run of a folder without runs by names, if it has few files, and one of them holds curves."""
-    within = os.path.realpath(folder)
-    files = _few_files(folder)
-    with opening.within(opening.bounds([folder])):
-        curves = [file for file in files if _holds_curves(file)] if len(files) <= MAX_FEW else []
-    if len(curves) != 1:
+def _by_content(folder: Path, beside: Found | None) -> Found | None:
+    """The run of a folder without runs by names, if files of it hold the course of one training; with the settings
+    `beside` them. Raises SourceError where there are several.
+    """
+    found = bycontent.courses(folder)
+    if found.others and beside is None:
+        names = [os.path.relpath(file, folder) for file in found.others]
+        problem = f"holds {len(names)} files with curves, and nothing says that they are of one run"
+        raise SourceError(
+            folder, problem, f"name one of them: {', '.join(names[:MAX_SHOWN])}{', …' * (len(names) > MAX_SHOWN)}"
+        )
+    if not found.files:
         return None
-    basis = f"{os.path.relpath(curves[0], folder)}: the only file of the folder that holds curves, by its content"
-    return Found(files=tuple(curves), root=folder, basis=(basis,), within=within)
+    names = [os.path.relpath(file, folder) for file in found.files]
+    what = (
+        "the only file of the folder that holds curves"
+        if len(names) == 1
+        else "the files of the folder that hold curves"
+    )
+    files = tuple(sorted({*found.files, *(beside.files if beside else ())}))
+    return Found(
+        files=files,
+        root=folder,
+        basis=(f"{', '.join(names)}: {what}, by its content",),
+        within=os.path.realpath(folder),
+    )
 
 
-def _few_files(folder: Path) -> list[Path]:
-    """The files in a folder and in its few folders, at most one more than MAX_FEW."""
-    files, folders = list[Path](), [folder]
-    for place in folders:
-        entries = [entry for entry in _entries(place) if encodable(entry.name)]
-        files += [entry for entry in entries if entry.is_file()]
-        inner = [entry for entry in entries if is_walked(entry.name, place.name) and not entry.is_symlink()]
-        folders += [entry for entry in inner if entry.is_dir()][: MAX_FEW - len(folders)]
-        if len(files) > MAX_FEW:
-            break
-    return files
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError:
-        return []
-
-
-def _holds_curves(file: Path) -> bool:
-    try:
-        with opened(file) as handle:
-            head = handle.read(formats.HEAD)
-    except OSError:
-        return False
-    score, reader = formats.likeliest(file, head) if head else (0.0, None)
-    return score >= MIN_CONFIDENCE and reader is not None and ".sources.tables." in reader.__name__
+def _only_settings(found: Found) -> bool:
+    """Whether a run has no file that is named as one with metrics or text."""
+    return not found.is_file and {kind(file.name) for file in found.files} <= {Kind.SETTINGS, Kind.TABLE}
 
 
 def _others(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -147,6 +147,7 @@ class _Walk:
         group = folder.group
         if above and (above.claims or is_part(folder.name, above.name)):
             above.group.take(group)
+            above.notes += [] if above.claims else folder.notes
             return
         adapter = [path for path in group.settings if os.path.basename(path) == ADAPTER_FILE]
         if above and adapter:

@@ -7,7 +7,7 @@ rows begins a new session: the program was started again on the same file.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 
 import polars as pl
@@ -20,6 +20,7 @@ from loganalyst.sources.files.flatten import Leaf, config_of, config_table
 from loganalyst.sources.files.lineblocks import Block, binary, blocks, gap, text
 from loganalyst.sources.tables import (
     cells,
+    commentnames,
     csvexports,
     csvheader,
     csvuniform,
@@ -49,7 +50,8 @@ MIN_ROWS = 3  # of a table in a text, whose header has no counter
 def sniff(path: Path, head: bytes) -> float:
     """How sure it is that the file is a table of metrics: by its name, its header, and its first rows."""
     opening = text(head)
-    lines = [n for n in opening.split("\n")[:40] if n.strip() and "\0" not in n and not n.startswith("#")]
+    opened_lines = [n for n in opening.split("\n")[:40] if n.strip() and "\0" not in n]
+    lines = [n for n in opened_lines if not n.startswith("#")]
     if not lines or (binary(head) and not holed(head)):
         return 0.0
     if len(head) >= 1 << 16 or not opening.endswith("\n"):
@@ -59,6 +61,8 @@ def sniff(path: Path, head: bytes) -> float:
         return 0.0
     body = cells.without_margin(rows[1:])
     header = cells.without_margin(rows[:1])[0] if body != rows[1:] else rows[0]
+    if cells.numeric(header) and (named := commentnames.names(_comments(opened_lines), len(header))):
+        header, body = named, [header, *body]
     return _likeness(path, header, body, ends_blank=len(header) < len(rows[0]))
 
 
@@ -91,11 +95,16 @@ def _likeness_of_text(
         return 0.0
     if len(header) == 1 and cells.numeric(header):
         return 0.6 if may_be_table(path.name) else 0.0  # losses.txt
-    measured = any(map(filemeasure.says_measure, header))
+    measured = any(map(filemeasure.says_measure, filemeasure.named(header, path)))
     named = len(body) >= MIN_ROWS and not any(map(cells.is_number, header)) and (measured or ends_blank)
     if named and counted and measured:
         return 0.9
     return 0.6 if named or (counted and len(header) > 1) else 0.0
+
+
+def _comments(lines: Sequence[str]) -> list[str]:
+    """The comments above the first row."""
+    return [*takewhile(lambda line: line.startswith("#"), lines)]
 
 
 def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
@@ -137,7 +146,7 @@ class _Table:
     sep: str = ""
     header: list[str] = field(default_factory=list)
     spelled: Sequence[str] = ()  # the header as it is written
-    comment: str = ""  # the last line above the table, if it began with #
+    comments: Sequence[str] = ()  # the lines above the table that began with #
     axes: Axes | None = None
     unnamed: str = ""  # the first column where it has no name: pandas' index
     session: int = -1
@@ -197,10 +206,10 @@ class _Table:
     def _open(self, block: Block) -> Iterator[Tables]:
         """Find the separator, and read the comment above the table; Stable-Baselines3 puts settings there as JSON."""
         lines = [line for line in text(block.data[: 1 << 16]).split("\n")[:200] if line.strip()]
-        above = [line for line in lines if line.startswith("#")]
+        above = _comments(lines)
         rows = [line for line in lines if not line.startswith("#")]
         self.sep = cells.separator(rows) if rows else ""
-        self.comment = above[-1].lstrip("# ").rstrip() if above else self.comment
+        self.comments = above or self.comments
         try:
             facts = json.loads(above[0][1:]) if above else None
         except (ValueError, RecursionError):
@@ -226,9 +235,8 @@ class _Table:
         else:
             rows = cells.without_margin(frame["cells"].head(_PEEK).to_list())
             self.sample = self.sep.join(rows[0])
-            named = cells.without_margin([self.comment.split(self.sep)])[0]
-            commented = self.comment and len(named) == len(rows[0])
-            self._begin(named if commented else csvheader.invented_names(pl.Series(rows), self.path))
+            named = commentnames.names(self.comments, len(rows[0]))
+            self._begin(named or csvheader.invented_names(pl.Series(rows), self.path))
         below = frame[headed:]
         peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")
         self.words = {n for n, column in peek.texts.items() if column.count() and not peek.values[n].count()}

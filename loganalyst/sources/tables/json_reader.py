@@ -206,7 +206,7 @@ def _read_whole(path: Path, raw: bytes, kind: str | None) -> Iterator[Tables]:
     content = text(raw)
     data, log = parse_json(content), Log(path)
     if kind == "history" and isinstance(data, dict):
-        yield from log.lists(number_lists(data))
+        yield from log.lists(number_lists(data, path))
         facts = [(key, value) for key, value in data.items() if not isinstance(value, dict | list)]
         yield Tables(config=config_table(facts, path.name, prefix=f"{path.stem}."))
     elif kind == "log_history" and isinstance(data, dict):

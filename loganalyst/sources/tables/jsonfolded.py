@@ -1,7 +1,7 @@
 """JSON histories that are not lists by metric.
 
-Forms: rows by number, columns by index, rows by part of the data, rows under a key, lists with columns that have values
-for some of the steps, and the tables of `jsontables`.
+Forms: rows or values by number, columns by index, rows by part of the data, rows under a key, lists with columns that
+have values for some of the steps, and the tables of `jsontables`.
 """
 
 import re
@@ -30,6 +30,7 @@ _OPENING = re.compile(
     rf'|{_PART.pattern}"\s*:\s*\[\s*\{{)',  # the rows of a part: {"train": [{
     re.IGNORECASE,
 )
+_VALUES_OPEN = re.compile(rf'\{{\s*"{_NUMBER.pattern}"\s*:\s*(?:-?\d|NaN)', re.IGNORECASE)  # {"1": 0.5
 _PARTS_OPEN = re.compile(rf'\{{\s*"{_PART.pattern}"\s*:\s*\[\s*\{{', re.IGNORECASE)  # {"train": [{
 
 _ROWS_OPEN = re.compile(r'"[^"]{1,200}"\s*:\s*\[\s*\{\s*"')  # rows under a key: "history": [{"
@@ -38,10 +39,14 @@ _COUNTED = re.compile(r'"([^"]{1,200})"\s*:\s*\d')  # "epoch": 1
 Row = dict[str, Any]
 
 
-def opens(opening: str) -> bool:
-    """Whether a file may be such a history, by its first characters."""
+def opens(opening: str, metric: str = "") -> bool:
+    """Whether a file may be such a history, by its first characters; `metric` as in `unfolded`."""
     start = opening.lstrip()
-    if RESULT.search(opening) and (_OPENING.match(start) or jsontables.opens(start) or _opens_rows(opening)):
+    if metric and _VALUES_OPEN.match(start):
+        return True
+    if (metric or RESULT.search(opening)) and (
+        _OPENING.match(start) or jsontables.opens(start) or _opens_rows(opening)
+    ):
         return True
     return bool(_PARTS_OPEN.match(start) and _MEASURE.search(opening))
 
@@ -52,12 +57,16 @@ def _opens_rows(opening: str) -> bool:
     return bool(begin and matching(_COUNTED.findall(opening, begin.start()), (*STEPS, *EPOCHS)))
 
 
-def unfolded(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Such a history as lists of values by metric, None where a row has no value. Other data are returned unchanged."""
+def unfolded(data: Mapping[str, Any], metric: str = "") -> Mapping[str, Any]:
+    """Such a history as lists of values by metric, None where a row has no value. Other data are returned unchanged.
+    `metric` is what the file is named after, if that is a measure: then its rows and values are results.
+    """
+    if metric and (lists := _values_by_number(data, metric)):
+        return lists
     rows = _by_number(data) or _by_part(data)
     if rows:
         lists = _columns(rows)
-        return lists if any(RESULT.search(key) for key in lists) or _are_measured_alike(data, lists) else data
+        return lists if metric or any(RESULT.search(key) for key in lists) or _are_measured_alike(data, lists) else data
     table = jsontables.columns(data) or jsontables.steps_of_pairs(data)
     if any(RESULT.search(key) for key in table):
         return table
@@ -88,6 +97,16 @@ def _by_number(data: Mapping[str, Any]) -> list[Row]:
         for hit, row in zip(found, map(dict, map(values, data.values())), strict=True)
         if hit
     ]
+
+
+def _values_by_number(data: Mapping[str, Any], metric: str) -> dict[str, list[Any]]:
+    """{"1": 0.5, "2": 0.4} as the metric beside its steps, which rise evenly; nothing for other data."""
+    found = [_NUMBER.fullmatch(key) for key in data]
+    if len(data) < MIN_ENTRIES or not all(found) or not _are_numbers([*data.values()]):
+        return {}
+    steps = [int(hit[2]) for hit in found if hit]
+    even = steps == [*range(steps[0], steps[-1] + 1, max(steps[1] - steps[0], 1))]
+    return {"step": steps, metric: [*data.values()]} if even else {}
 
 
 def _by_part(data: Mapping[str, Any]) -> list[Row]:

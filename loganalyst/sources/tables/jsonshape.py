@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from loganalyst.model import filemeasure
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.flatten import number
-from loganalyst.sources.tables import jsonfolded
+from loganalyst.sources.tables import jsonfolded, unnamed
 from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, matching
 
 Shape = Literal["lines", "array", "log_history", "history", "object"]
 
 SETTINGS = ("config", "hparams", "args", "opt", "params", "training_args", "hyperparam", "settings", "options")
+MAX_OF_ROW = 20  # values of a row; more are data
 _LOGS = {"metrics", "result", "progress", "log", "scalars"}
 # keys that metric names leave out
 _HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats", "evals_result", "eval_result", "evals")
@@ -47,7 +49,9 @@ def _object(path: Path, opening: str) -> Shape | None:
     data = parse_json(opening)
     if settings_name(path):
         return "object"
-    by_metric = number_lists(data) if isinstance(data, dict) else _LISTS.match(opening) or jsonfolded.opens(opening)
+    if isinstance(data, dict):
+        return "history" if number_lists(data, path) else "object"
+    by_metric = _LISTS.match(opening) or jsonfolded.opens(opening, _metric(path))
     return "history" if by_metric else "object"
 
 
@@ -73,19 +77,27 @@ def parse_json(text: str | bytes) -> Any:
         return None
 
 
-def number_lists(data: Mapping[str, Any]) -> dict[str, list[float | None]]:
+def number_lists(data: Mapping[str, Any], path: Path | None = None) -> dict[str, list[float | None]]:
     """The lists of numbers in a nested object, by keys joined with ``/``; empty unless they form one table.
 
     They form one table if at least half have the same length, and that is 10 or more, or the lists are at least half
     of the object's values. Lists of one number are the history of one epoch if a loss is among them. `jsonfolded`
-    brings other layouts into this form first.
+    brings other layouts into this form first; of some the name of the file (`path`) says that they are results.
     """
-    data = jsonfolded.unfolded(data)
+    data = jsonfolded.unfolded(data, _metric(path) if path else "")
     lists = dict(_lists(data, ""))
     sizes = [len(numbers) for numbers in lists.values()]
     common = max(sizes, key=sizes.count, default=0)
     table = 2 * sizes.count(common) >= len(sizes) and (common >= 10 or (common > 1 and 2 * len(lists) >= len(data)))
+    if table:
+        lists |= dict(_lists_of_rows(data, "", common))
     return _unprefixed(lists) if table or _one_epoch(data, lists) else {}
+
+
+def _metric(path: Path) -> str:
+    """The metric that a file is named after; empty if its name says anything else."""
+    metric = unnamed.metric_of(path)
+    return metric if filemeasure.is_metric(metric) else ""
 
 
 def _one_epoch(data: Mapping[str, Any], lists: Mapping[str, Sequence[float | None]]) -> bool:
@@ -108,6 +120,26 @@ def _lists(data: Mapping[str, Any], prefix: str, depth: int = 4) -> Iterator[tup
             yield from _lists(value, f"{name}/", depth - 1)
         elif isinstance(value, list) and any(x is not None for x in value) and all(map(_number_or_none, value)):
             yield name, [number(x) for x in value]
+
+
+def _lists_of_rows(
+    data: Mapping[str, Any], prefix: str, length: int, depth: int = 4
+) -> Iterator[tuple[str, list[float | None]]]:
+    """The columns of lists of rows, with a row for each of the `length` values of the table: of clients, of classes."""
+    for key, value in data.items():
+        name = printable(f"{prefix}{key}")
+        if isinstance(value, dict) and depth:
+            yield from _lists_of_rows(value, f"{name}/", length, depth - 1)
+        elif isinstance(value, list) and len(value) == length and (width := _width(value)):
+            yield from ((f"{name}/{k}", [number(row[k]) for row in value]) for k in range(width))
+
+
+def _width(rows: Sequence[Any]) -> int:
+    """How many numbers each of the rows has; 0 where they differ, are too many, or are something else."""
+    if not all(isinstance(row, list) and row and all(map(_number_or_none, row)) for row in rows):
+        return 0
+    widths = {len(row) for row in rows}
+    return widths.pop() if len(widths) == 1 and max(widths) <= MAX_OF_ROW else 0
 
 
 def _number_or_none(value: object) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from loganalyst.model import Tables
+from loganalyst.model import Tables, filemeasure
 from loganalyst.opening import whole
 from loganalyst.sources.files.flatten import TooLargeError, config_table
 from loganalyst.sources.files.lineblocks import gap, text
@@ -36,6 +36,12 @@ _BLOCK = (
     rf"{_RESULT}['\"]?:[ \t]{{0,4}}(?:\r?\n[ \t]{{0,20}}-[ \t]{{1,4}}{_NUMBER}){{{MIN_LISTED}}}"  # loss:\n- 2.1\n- 1.9
 )
 _TREE = re.compile(rf"{_FLOW}|{_BLOCK}", re.IGNORECASE)
+# below any name, of numbers with a point, in a file that is named as a history: `d_history:\n  - 2.1\n  - 1.9`
+_FRACTION = r"[-+]?\d{1,24}\.\d{1,24}(?:[eE][-+]?\d{1,4})?"
+_ANY_TREE = re.compile(
+    rf":[ \t]{{0,4}}(?:\r?\n[ \t]{{0,20}}-[ \t]{{1,4}}{_FRACTION}){{{MIN_LISTED}}}"
+    rf"|:[ \t]{{0,4}}\[\s{{0,20}}{_FRACTION}(?:\s{{0,4}},\s{{0,20}}{_FRACTION}){{{MIN_LISTED - 1}}}"
+)
 # a row of a list or of a numbered block: `- loss: 2.1`, `  val_acc: 0.5`
 _IN_ROW = re.compile(
     rf"^[ \t]{{0,20}}(?:-[ \t]+)?([\w ./-]{{0,60}}?{_RESULT}): {{0,4}}({_NUMBER})[ \t\r]*$", re.I | re.M
@@ -61,7 +67,10 @@ def sniff(path: Path, head: bytes) -> float:
     if kind not in {".yaml", ".yml", ".toml", ".txt", ".log"} or settings_name(path):
         return 0.0
     if not _TREE.search(opening):
-        return 0.92 if kind in {".yaml", ".yml"} and _opens_rows(opening) else 0.0
+        is_tree = kind in {".yaml", ".yml"} and (
+            _opens_rows(opening) or (_is_history(path) and _ANY_TREE.search(opening))
+        )
+        return 0.92 if is_tree else 0.0
     if kind in {".txt", ".log"} and not (_DICT.match(opening) or _opens_assigned(opening)):
         return 0.0
     return 0.92
@@ -74,12 +83,17 @@ def read(path: Path) -> Iterator[Tables]:
         yield Tables(gaps=gap(path, f"named lists: larger than {MAX_BYTES >> 20} MiB", 0, size))
         return
     data, broken = _parsed(path.suffix.lower(), text(whole(path)))
-    lists, log = number_lists(data), Log(path)
+    lists, log = number_lists(data, path), Log(path)
     yield from log.lists(lists)
     facts = [(key, value) for key, value in data.items() if not isinstance(value, dict | list)]
     yield Tables(config=config_table(facts, path.name, prefix=f"{path.stem}."))
     if broken or not lists:
         yield Tables(gaps=gap(path, broken or "no lists of numbers of one length", 0, size))
+
+
+def _is_history(path: Path) -> bool:
+    """Whether the name of a file says that it holds the course of a training: `last_epoch_history.yaml`."""
+    return not filemeasure.HISTORIES.isdisjoint(filemeasure.words(path.stem)) or filemeasure.is_metric(path.stem)
 
 
 def _opens_rows(opening: str) -> bool:

@@ -1,14 +1,15 @@
 """Columns of numbers without a header row, as `numpy.savetxt` and `print(step, loss)` write them: DeepXDE's `loss.dat`.
 
-The names stand in a comment at the top, if anywhere. A comment with one name a column names the columns. DeepXDE names
-groups instead (`# step, loss_train, loss_test, metrics_test`): each term of the loss has a column in both loss groups,
-and what is left over are metrics. Columns without a name keep their number (`column_2`), and a gap says how to name
-them. A first column of whole numbers that never fall counts steps; else rows are counted.
+The names stand above the rows, if anywhere: in a comment, or in a line of names, one of which is a measure's (see
+`commentnames`). DeepXDE names groups instead (`# step, loss_train, loss_test, metrics_test`): each term of the loss has
+a column in both loss groups, and what is left over are metrics. Columns without a name keep their number (`column_2`),
+and a gap says how to name them. A first column of whole numbers that never fall counts steps; else rows are counted.
 Sources: numpy.savetxt; DeepXDE `utils/external.py`, `save_loss_history`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +17,7 @@ import polars as pl
 from loganalyst.model import Tables, filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, text
-from loganalyst.sources.tables import unnamed
+from loganalyst.sources.tables import commentnames, numberrows, unnamed
 from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "numbercolumns"
@@ -50,10 +51,19 @@ def sniff(path: Path, head: bytes) -> float:
     lines = [line for line in text(head).split("\n")[:_SNIFFED] if line.strip()]
     if len(head) >= 1 << 15:
         lines = lines[:-1]  # the last one may be cut
-    width = _width([line for line in lines if not line.lstrip().startswith("#")])
-    said = bool(_FILES.search(path.name)) or any("loss" in name.lower() for name in _named(lines))
-    if said:
-        return 0.7 if width > 1 else 0.0  # csv_reader takes a named list
+    rows = [line for line in lines if not _is_comment(line)]
+    headed = not _width(rows[:MIN_ROWS])
+    width = _width(rows[headed:])
+    if width >= numberrows.LONG * len(rows) and len(head) < HEAD_BYTES:  # each line is a curve: numberlists takes them
+        return 0.0
+    comments = _above(lines)
+    named = commentnames.names([*comments, *rows[:headed]], width) if width else []
+    if headed:  # names that are no comment
+        measured = any(map(filemeasure.says_measure, named))
+        return 0.55 if measured and _ends_alike(path, head, width, above=len(comments) + 1) else 0.0
+    said = bool(_FILES.search(path.name)) or any(map(filemeasure.says_measure, named)) or _names(comments) == _GROUPS
+    if said and width > 1:  # csv_reader takes a list that its file names
+        return 0.7
     fractions = any(char in line for line in lines for char in ".eE")
     return 0.55 if width and fractions and _ends_alike(path, head, width) else 0.0
 
@@ -66,15 +76,18 @@ def _width(rows: Sequence[str]) -> int:
     return widths.pop() if alike and all(map(_ROW.fullmatch, clean)) else 0
 
 
-def _ends_alike(path: Path, head: bytes, width: int) -> bool:
-    """Whether the last lines of the file are such rows, too. `head`: its first bytes, all it has if they are few."""
+def _ends_alike(path: Path, head: bytes, width: int, above: int = 0) -> bool:
+    """Whether the last lines of the file are such rows, too. `head`: its first bytes, all it has if they are few; the
+    first lines `above` the rows are none.
+    """
     end = head[-_HEAD:]
     if len(head) >= HEAD_BYTES:
         with opened(path) as file:
             file.seek(max(path.stat().st_size - _HEAD, 0))
             end = file.read(_HEAD)
     lines = [line for line in text(end).split("\n")[1 if len(head) > _HEAD else 0 :] if line.strip()]
-    return _width([line for line in lines if not line.startswith("#")]) == width
+    lines = lines if len(head) > _HEAD else lines[above:]
+    return _width([line for line in lines if not _is_comment(line)]) == width
 
 
 def read(path: Path) -> Iterator[Tables]:
@@ -82,49 +95,60 @@ def read(path: Path) -> Iterator[Tables]:
     with opened(path) as file:
         head = text(file.read(_HEAD)).split("\n")
     columns: list[str] = []
-    before, lost, counts = 0, 0, False
+    before, lost, counts, heading = 0, 0, False, _heading(head)
     for block in blocks(path, quoted=False):
-        rows = _rows(block)
+        rows = _rows(block)[0 if columns else len(heading) :]
         if not columns and rows.height:
-            columns, counts = _columns(_named(head), rows["cells"], path)
+            columns, counts = _columns([*_above(head), *heading], rows["cells"], path)
         whole = rows.filter(pl.col("cells").list.len() == len(columns))
         lost += rows.height - whole.height
         yield Tables(points=_points(path, whole, columns, None if counts else before))
         before += whole.height
-    sample = next((line.strip() for line in head if line.strip() and not line.lstrip().startswith("#")), "")
+    sample = next((line.strip() for line in head if line.strip() and not _is_comment(line)), "")
     for hint in unnamed.hint(path, columns, before, sample):
         yield Tables(gaps=hint)
     if lost:
         yield Tables(gaps=gap(path, f"{lost:,} rows do not have {len(columns)} numbers"))
 
 
-def _named(lines: Sequence[str]) -> list[str]:
-    """The names in the last comment above the first row."""
-    comments = []
-    for line in lines:
-        if line.strip() and not line.lstrip().startswith("#"):
-            break
-        comments.append(line)
+def _is_comment(line: str) -> bool:
+    return line.lstrip()[:1] in ("#", "%")
+
+
+def _above(lines: Sequence[str]) -> list[str]:
+    """The comments above the first row."""
+    return [line for line in takewhile(lambda line: not line.strip() or _is_comment(line), lines) if line.strip()]
+
+
+def _heading(lines: Sequence[str]) -> list[str]:
+    """The first line that is no comment, if it holds names."""
+    first = next((line for line in lines if line.strip() and not _is_comment(line)), "")
+    return [] if _ROW.fullmatch(first.translate(_BLANKS)) else [first]
+
+
+def _names(comments: Sequence[str]) -> list[str]:
+    """The words of the last comment."""
     return next((found for line in reversed(comments) if (found := _NAME.findall(line))), [])
 
 
-def _columns(names: Sequence[str], cells: pl.Series, path: Path) -> tuple[list[str], bool]:
+def _columns(above: Sequence[str], cells: pl.Series, path: Path) -> tuple[list[str], bool]:
     """The name of each column, and whether the first counts steps.
 
-    >>> names = ["step", "loss_train", "loss_test", "metrics_test"]
+    >>> names = ["# step, loss_train, loss_test, metrics_test"]
     >>> _columns(names, pl.Series([[0.0, 1, 2, 3, 4, 5], [500.0, 1, 2, 3, 4, 5]]), Path("loss.dat"))
     (['step', 'loss_train/1', 'loss_train/2', 'loss_test/1', 'loss_test/2', 'metrics_test'], True)
     """
     width = len(cells[0])
     alike = cells.filter(cells.list.len() == width)
     counts = width > 1 and unnamed.counts_up(alike.list.first())
-    if names == _GROUPS and width > 2:
+    if _names(above) == _GROUPS and width > 2:
         terms = (width - 1) // 2
         sizes = {"loss_train": terms, "loss_test": terms, "metrics_test": width - 1 - 2 * terms}
         grouped = (n if size == 1 else f"{n}/{k + 1}" for n, size in sizes.items() for k in range(size))
         return ["step", *grouped], True
-    named = filemeasure.named(names, path) if len(names) == width else unnamed.names(width, path, counts=counts)
-    return named, counts
+    if found := commentnames.names(above, width):
+        return filemeasure.named(found, path), counts
+    return unnamed.names(width, path, counts=counts), counts
 
 
 def _rows(block: Block) -> pl.DataFrame:
@@ -133,7 +157,7 @@ def _rows(block: Block) -> pl.DataFrame:
     lines = pl.DataFrame({"text": clean.split("\n")}).with_columns(
         line=pl.int_range(pl.len(), dtype=pl.Int64) + block.line, text=pl.col("text").str.strip_chars()
     )
-    rows = lines.filter((pl.col("text") != "") & ~pl.col("text").str.starts_with("#"))
+    rows = lines.filter((pl.col("text") != "") & ~pl.col("text").str.contains("^[#%]"))
     return rows.select("line", cells=pl.col("text").str.split(" ").list.eval(
         pl.element().filter(pl.element() != "").cast(pl.Float64, strict=False).drop_nulls()
     ))  # fmt: skip

@@ -1,8 +1,9 @@
 """Lists of numbers without names: `[2.1, 1.9, …]`, `[[step, value], …]`, also a list a line, and Python's spelling.
 
-TensorBoard's page downloads a tag as `[[wall time, step, value], …]`. A few long lists are curves of their own; many
-short ones are rows, of which the first column may count steps. Names: see `unnamed`. A list that breaks off keeps its
-intact numbers. Source: TensorBoard 2.20, `plugins/scalar/scalars_plugin.py`, `OutputFormat.JSON`.
+TensorBoard's page downloads a tag as `[[wall time, step, value], …]`. A few long lists are curves of their own, and
+so are a few lines of many numbers; many short ones are rows, of which the first column may count steps. Names: see
+`unnamed`. A list that breaks off keeps its intact numbers. Source: TensorBoard 2.20,
+`plugins/scalar/scalars_plugin.py`, `OutputFormat.JSON`.
 """
 
 import re
@@ -18,6 +19,7 @@ from loganalyst.sources.tables.jsonshape import parse_json
 
 NAME = "numberlists"
 
+HEAD_BYTES = 1 << 16  # that a reader sees: a file with fewer is seen whole
 MAX_BYTES = 64 << 20  # of a file: it is read as a whole
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|NaN|nan|Infinity|inf)"
 # `[2.1, 1.9, nan`, `[[0, 2.1], [1`, `(0.5, 0.25`
@@ -39,10 +41,20 @@ def sniff(path: Path, head: bytes) -> float:
     (0.9, 0.0)
     """
     opening = text(head)
-    one_line = "\n" not in opening.strip() and _LINE.match(opening)
-    if not (one_line or _OPENING.match(opening)) or re.search(r"[^\W\d_]|[\"{}:]", _WORDS.sub("", opening)):
+    begins = _are_long(path, head, opening) or _OPENING.match(opening)
+    if not begins or re.search(r"[^\W\d_]|[\"{}:]", _WORDS.sub("", opening)):
         return 0.0
     return 0.9 if may_be_table(path.name) else 0.55
+
+
+def _are_long(path: Path, head: bytes, opening: str) -> bool:
+    """Whether the lines are few, and each is a curve: it has many times more numbers than there are lines."""
+    first = opening.strip().partition("\n")[0]
+    if not _LINE.match(first):
+        return False
+    size = len(head) if len(head) < HEAD_BYTES else path.stat().st_size
+    lines = size / (len(first) + 1)
+    return lines < 2 or len(_BETWEEN.split(first.strip())) >= numberrows.LONG * lines
 
 
 def read(path: Path) -> Iterator[Tables]:
@@ -64,7 +76,8 @@ def read(path: Path) -> Iterator[Tables]:
 def _parsed(content: str) -> tuple[list[numberrows.Numbers], bool]:
     """The lists of numbers in a text, and whether the last breaks off."""
     if content.lstrip()[:1] not in ("[", "("):
-        content = f"[{_BETWEEN.sub(',', content.strip())}]"
+        written = (_BETWEEN.sub(",", line.strip(" \t\r,;")) for line in content.strip().split("\n"))
+        content = f"[{','.join(f'[{line}]' for line in written if line)}]"
     spelled = _PYTHON.sub(lambda found: _JSON[found[0]], content)
     data = parse_json(spelled)
     if data is None:

@@ -12,7 +12,7 @@ from loganalyst.sources.tables.pointrows import as_points
 
 MIN_NUMBERS = 3
 MAX_CURVES = 50  # columns, or long lists, of one file
-_LONG = 3  # times as long as there are lists: they are curves, not rows
+LONG = 3  # times as long as there are lists: they are curves, not rows
 
 Numbers = Sequence[float | None]
 
@@ -55,7 +55,7 @@ def tables(path: Path, rows: Sequence[Numbers], sample: str) -> Iterator[Tables]
 def _are_curves(rows: Sequence[Numbers]) -> bool:
     """Whether the lists are curves, not rows: they are long and few, or differ in length."""
     sizes = {len(row) for row in rows}
-    return len(rows) == 1 or len(sizes) > 1 or max(sizes) >= max(_LONG * len(rows), 10)
+    return len(rows) == 1 or len(sizes) > 1 or max(sizes) >= max(LONG * len(rows), 10)
 
 
 def _columns(rows: Sequence[Numbers], *, curves: bool) -> list[pl.Series]:

@@ -32,6 +32,9 @@ def roots(root: Path) -> list[str]:
         ("dloss.log gloss.log dreal.log", ["."]),
         ("lenet_loss.txt lenet_val_loss.txt", ["."]),
         ("loss.txt lr.txt", ["."]),
+        ("loss_history.txt val_history.txt", ["."]),  # the second says only the data
+        ("train_losses_train_loss.txt val_losses_raw_mae.txt", ["."]),  # each is a metric of its own
+        ("checkpoints/loss_history.txt", ["checkpoints/loss_history.txt"]),
         ("adam_loss.txt sgd_loss.txt", ["adam_loss.txt", "sgd_loss.txt"]),  # two optimisers
         ("run1_loss.txt run2_loss.txt", ["run1_loss.txt", "run2_loss.txt"]),
         ("loss_lr0.1.txt loss_lr0.01.txt", ["loss_lr0.01.txt", "loss_lr0.1.txt"]),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loganalyst import pipeline
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources.tables import csv_reader
 
@@ -588,3 +589,18 @@ def test_a_table_named_after_data_has_the_measure_of_its_file(tmp_path):
         ("train/auc", 0, 0.5), ("train/auc", 0, 0.6), ("train/auc", 1, 0.5),
         ("valid/auc", 0, 0.25), ("valid/auc", 0, 0.5), ("valid/auc", 1, 0.25),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("comment", ["# train_loss, val acc", "# seed,3\n# train_loss; val acc", "#train_loss,val acc"])
+def test_names_in_a_comment_of_another_spelling(tmp_path: Path, comment: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"{comment}\n0.5,0.1\n0.4,0.2\n0.3,0.3\n")
+
+    assert pipeline.read_run(path).points["metric"].unique().sort().to_list() == ["train_loss", "val acc"]
+
+
+def test_a_text_with_columns_named_after_data_and_a_name_that_says_the_measure(tmp_path: Path) -> None:
+    path = tmp_path / "net_accuracies.txt"
+    path.write_text("train,test,min\n0.5,0.4,1\n0.6,0.5,2\n0.7,0.6,3\n")
+
+    assert csv_reader.sniff(path, path.read_bytes()) == 0.6

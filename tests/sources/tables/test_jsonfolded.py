@@ -23,6 +23,9 @@ LAYOUTS: dict[str, Any] = {
 }
 
 
+BY_NUMBER = {str(e): loss for e, loss in zip(EPOCHS, LOSS, strict=True)}
+
+
 def points(path: Path, data: Any) -> pl.DataFrame:
     path.write_text(json.dumps(data))
     return pipeline.read_run(path).points.select("metric", "step", "epoch", "value").sort("metric", "step")
@@ -182,3 +185,41 @@ def test_other_folders_are_not_searched(files: list[str], tmp_path: Path) -> Non
 
     with pytest.raises(SourceError):
         pipeline.read_run(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["TrainLoss", "loss_per_epoch", "val_losses"])
+def test_values_by_number_in_a_file_that_is_named_after_a_metric(name: str, tmp_path: Path) -> None:
+    found = points(tmp_path / f"{name}.json", BY_NUMBER)
+
+    assert found.select("metric", "step", "value").rows() == [
+        (name, e, loss) for e, loss in zip(EPOCHS, LOSS, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("loss_weights", BY_NUMBER),
+        ("label_map", BY_NUMBER),
+        ("scores", {"17": 0.5, "4": 0.25, "90": 0.75}),  # of samples
+        ("accuracy", {"1": 0.5, "2": "x", "3": 0.5}),
+    ],
+)
+def test_other_values_by_number_are_no_course(name: str, data: Any, tmp_path: Path) -> None:
+    with suppress(SourceError):
+        assert not points(tmp_path / f"{name}.json", data).height
+
+
+def test_rows_by_number_in_a_file_that_is_named_after_a_metric(tmp_path: Path) -> None:
+    found = points(tmp_path / "ValAccuracy.json", {str(e): {"bbox_map": x} for e, x in enumerate(LOSS)})
+
+    assert found.select("metric", "step", "value").rows() == [("bbox_map", *row) for row in enumerate(LOSS)]
+
+
+def test_lists_of_rows_beside_a_table_are_columns(tmp_path: Path) -> None:
+    """A value for each client. Longer rows, and lists of another length, are none."""
+    many = {"client_acc": [[x, x / 2] for x in LOSS], "wide": [[1.0] * 30] * 5, "points": [[1.0, 2.0]] * 3}
+    found = points(tmp_path / "history.json", {"loss": LOSS, "val_loss": LOSS, "lr": LOSS, **many})
+
+    assert found.filter(metric="client_acc/1")["value"].to_list() == [x / 2 for x in LOSS]
+    assert found["metric"].unique().sort().to_list() == ["client_acc/0", "client_acc/1", "loss", "lr", "val_loss"]

@@ -144,3 +144,22 @@ def test_rows_under_names_in_yaml(data: dict[str, Any], tmp_path: Path) -> None:
 )
 def test_settings_that_name_losses_are_no_rows(data: dict[str, Any], tmp_path: Path) -> None:
     assert namedlists_reader.sniff(tmp_path / "net.yaml", yaml.safe_dump(data).encode()) == 0
+
+
+def test_nested_lists_of_a_file_that_is_named_as_a_history(tmp_path: Path) -> None:
+    data = {"losses": {"d_history": LOSS, "g_history": VAL}, "psnr": {"quality": VAL}}
+    found = points(tmp_path / "last_epoch_history.yaml", yaml.safe_dump(data))
+
+    assert found["metric"].unique().sort().to_list() == ["losses/d_history", "losses/g_history", "psnr/quality"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("model", {"anchors": [1.25, 1.6, 2.0, 3.75], "strides": [8, 16, 32, 64]}),
+        ("data", {"mean": [0.485, 0.456, 0.406, 0.5]}),
+        ("history", {"betas": [0.9, 0.99], "steps": [1, 2, 3, 4]}),
+    ],
+)
+def test_lists_of_settings_are_none(name: str, data: Any) -> None:
+    assert namedlists_reader.sniff(Path(f"{name}.yaml"), yaml.safe_dump(data).encode()) == 0.0

@@ -36,6 +36,26 @@ def test_a_comment_with_a_name_for_each_column(tmp_path):
     ]  # fmt: skip
 
 
+def test_names_of_two_words_between_tabs(tmp_path):
+    """The numbers are separated by blanks."""
+    found = read(tmp_path / "out.txt", [[1, 0.5], [2, 0.4]], "epoch\ttraining loss")
+
+    assert found.points.select("step", "metric", "value").rows() == [
+        (1, "training loss", 0.5),
+        (2, "training loss", 0.4),
+    ]
+
+
+def test_a_line_of_names_that_is_no_comment(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("train_loss val_loss\n0.5 0.7\n0.4 0.8\n0.3 0.9\n", encoding="utf-8")
+    found = Tables.concat(numbercolumns_reader.read(path))
+
+    assert numbercolumns_reader.sniff(path, path.read_bytes()) == 0.55
+    assert found.points.filter(metric="val_loss").select("step", "value").rows() == [(0, 0.7), (1, 0.8), (2, 0.9)]
+    assert not found.gaps.height
+
+
 def test_no_names_and_no_steps(tmp_path):
     """Columns keep their number, and rows are counted."""
     found = read(tmp_path / "loss.dat", [[0.5, 0.1, 2.5], [0.4, 0.2, 2.5], [0.3, 0.3, 2.5]])
@@ -74,6 +94,9 @@ def test_columns_without_names_are_explained(tmp_path):
         ("loss.dat", "0 1.5\n1 1.4\n2 1.3\n", 0.7),
         ("train.dat", "# step, loss_train\n0 1.5\n1 1.4\n2 1.3\n", 0.7),
         ("points.dat", "0 1.5\n1 1.4\n2 1.3\n", 0.55),
+        ("out.txt", "% epoch  val acc\n0 0.5\n1 0.6\n2 0.7\n", 0.7),
+        ("out.txt", "width height\n0 0.5\n1 0.6\n2 0.7\n", 0.0),  # no names of measures
+        ("out.txt", " ".join(["0.5"] * 12) + "\n" + " ".join(["0.4"] * 12) + "\n" + " ".join(["0.3"] * 12) + "\n", 0.0),
         ("ids.txt", "1 0\n2 0\n3 1\n", 0.0),
         ("out.txt", "1, 0.5\n2, 0.25\n3, 0.125\n", 0.55),
         ("out.txt", "1, 0.5\n2, 0.25\n3, 0.125\n" + "9 0.5\n" * 60 + "Traceback (most recent call last):\n", 0.0),

@@ -34,6 +34,21 @@ def test_every_spelling_gives_the_same_points(tmp_path, content):
     assert found.gaps.height == 0
 
 
+def test_a_few_lines_of_many_numbers_are_curves(tmp_path):
+    path = tmp_path / "loss.txt"
+    found = read(path, "".join(" ".join(str(k + x / 4) for x in range(12)) + "\n" for k in (1, 2)))
+
+    assert numberlists_reader.sniff(path, path.read_bytes()) == 0.9
+    assert found.points.filter(metric="list_2").select("step", "value").rows() == [(x, 2 + x / 4) for x in range(12)]
+
+
+def test_many_lines_of_many_numbers_are_rows(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text((" ".join(["0.5"] * 12) + "\n") * 9)
+
+    assert numberlists_reader.sniff(path, path.read_bytes()) == 0.0
+
+
 @pytest.mark.parametrize("content", ["1.5, 2.5, 3.5, 4, 5, 6, 7, 8, 9, 10", "1.5 2.5 3.5 4 5 6 7 8 9 10\n"])
 def test_one_line_of_numbers(tmp_path, content):
     assert read(tmp_path / "loss.txt", content).points["value"].to_list() == [1.5, 2.5, 3.5, 4, 5, 6, 7, 8, 9, 10]

@@ -69,6 +69,11 @@ def without_head(text: pl.Series) -> pl.Series:
     return text.str.replace(_HEAD, "").str.strip_chars_start()
 
 
+def before_cells(text: pl.Series) -> pl.Series:
+    """Rows of a table without any head. Python's own head has no blank behind it: `INFO:root:3 | 0.5`."""
+    return without_any_head(text.str.replace(r"^([A-Z]{4,8}):(?:root|__main__):", "$1: "))
+
+
 def without_any_head(text: pl.Series) -> pl.Series:
     """Each line without indent, stamp, level and place before its message, whatever the level."""
     return text.str.strip_chars_start().str.replace(_ANY_HEAD, "").str.strip_chars_start()

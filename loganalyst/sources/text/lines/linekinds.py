@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines import stamps
+from loganalyst.sources.text.lines.heads import before_cells
 from loganalyst.sources.text.lines.loglines import Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC
 from loganalyst.sources.text.lines.prefixes import described
@@ -34,6 +35,7 @@ _FLAG_REGEXES = {
     "heading": headings.HEADING,
     "closes": headings.CLOSES,
 }
+_BEHIND_HEADS = ("header", "bare")  # also behind the head of a logger: `2024-05-01 10:00:02 - 3,0.5,0.6`
 FLAGS = ("prefixed", *_FLAG_REGEXES)
 
 Rows = NDArray[np.int64]
@@ -180,6 +182,9 @@ def kind_hashes(data: bytes, cache: int = SIZES.cache) -> NDArray[np.uint64]:
 
 def _flags_of(text: pl.Series) -> dict[str, Mask]:
     """The flags of some lines."""
+    parts = described(text)
+    parts = parts.with_columns(message=before_cells(parts["body"]))
     body = {name: pl.col("body").str.contains(regex) for name, regex in _FLAG_REGEXES.items()}
-    flags = described(text).select_seq(prefixed=pl.col("prefix") != "", **body)
+    body |= {n: body[n] | pl.col("message").str.contains(_FLAG_REGEXES[n]) for n in _BEHIND_HEADS}
+    flags = parts.select_seq(prefixed=pl.col("prefix") != "", **body)
     return {name: flags[name].to_numpy() for name in FLAGS}

@@ -15,9 +15,11 @@ _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.
 _NONE = r"[-–—](?:\s|$)"  # a cell without a value: `-`
 _ERROR = r"(?:±|\+/-)\s*[\d.]+"  # of the number before: `± 0.2`
 _NOTE = r"(?:[\s|;,]{1,20}[*<A-Za-z][\w*<\-]{0,19}){1,2}"  # words behind the numbers: `adam`, `* best`
+# behind the cells: `| best so far`, `*`, `<- best`
+_REMARK = r"(?:\|\s*[A-Za-z(*][^|]{0,80}|\*{1,3}|(?:<[-=]|\()[^|]{0,80})"
 # numbers, blanks and what separates cells: `  50 | 0.5  +0.6 | -`, `| 3 | 0.5 | 0.6 |`, `300 0.5 0.6 adam`
 _CELLS = rf"^\s*[|│]?\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+"
-ROW = rf"{_CELLS}(?:{_NOTE})?[\s|;│]*$"
+ROW = rf"{_CELLS}(?:{_NOTE}[\s|;│]*|[\s|;│]*{_REMARK}?)$"
 _RULER = r"^[\s\-=+|_─━┼:]{3,}$"
 # between names that may have blanks themselves (`loss of D  loss of G`, `D;G`), and between names that are single words
 _BETWEEN = (re.compile(r"\s{2,}|[|;\t,]"), re.compile(r"[\s|;,]+"))

@@ -153,6 +153,10 @@ _ENTRIES = (
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
 _LAYOUTS = tuple(starmap(_Layout, _ENTRIES))
+# names and numbers in turn, with one separator between all: `epoch;3;train_loss;0.5`, `step,30,loss,0.5`
+_TURN = rf"([A-Za-z_][\w ./-]{{0,40}})[;,|:] ?({_VALUE})"
+_IN_TURN = rf"^\s*{_TURN}(?:\s?[;,|\t] ?{_TURN})+[;,|]?\s*$"
+_FIRST_TURNS = re.compile(r"[a-z_][;,|:] ?[-+]?(?:[0-9.]|nan|inf)[^;,|\t\n]{0,30}[;,|\t] ?[a-z_]")  # `epoch;3;t`
 
 
 def rewritten(text: pl.Expr, lowered: str) -> pl.Expr:
@@ -164,6 +168,8 @@ def rewritten(text: pl.Expr, lowered: str) -> pl.Expr:
     'dev P: 0.5, R: 0.6'
     """
     changed = False
+    if len(lowered) > SHORT or _FIRST_TURNS.search(lowered):
+        text = pl.when(text.str.contains(_IN_TURN)).then(text.str.replace_all(_TURN, "$1: $2")).otherwise(text)
     for layout in _LAYOUTS:
         if layout.may_occur(lowered, changed=changed):
             text, changed = text.str.replace_all(layout.pattern, layout.by), True

@@ -251,10 +251,10 @@ class Reader(msgspec.Struct):
         if not len(rows):
             return
         bodies, place = self._bodies(chunk, rows, look)
-        lines = pl.DataFrame({"row": rows, "text": bodies.some(place), "session": session[rows]})
-        names = pl.col("text").str.replace(
-            r"^\s*#+\s*", ""
-        )  # above rows of numbers they are often a comment: `#iter loss`
+        text = printedtables.without_heads(bodies.some(place))
+        lines = pl.DataFrame({"row": rows, "text": text, "session": session[rows]})
+        # names above rows of numbers are often a comment: `#iter loss`
+        names = pl.col("text").str.replace(r"^\s*#+\s*", "")
         cells = printedtables.cells(lines.filter(~lineforms.is_noise(names)), bare=bool(bare.any()))
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))

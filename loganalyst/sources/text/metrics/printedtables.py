@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from loganalyst.sources.text.lines.heads import before_cells
 from loganalyst.sources.text.lines.numberwords import RESULT, SETTING
 from loganalyst.sources.text.metrics import barerows
 from loganalyst.sources.text.metrics.printedlists import lists
@@ -68,6 +69,18 @@ def cells(lines: pl.DataFrame, *, bare: bool = True) -> pl.DataFrame:
         rest = lines.filter(~pl.col("row").is_in(found["at"].implode())) if found.height else lines
         found = pl.concat([found, _shaped(barerows.cells(rest).with_columns(at="row"))])
     return found.sort("row", maintain_order=True)
+
+
+def without_heads(text: pl.Series) -> pl.Series:
+    """The lines, without the heads of a logger where these stand before a row of bare numbers or its names.
+
+    >>> without_heads(pl.Series(["2024-05-01 10:00:02 - 3,0.5,0.6", "2024-05-01 10:00:02 - loss 0.5"])).to_list()
+    ['3,0.5,0.6', '2024-05-01 10:00:02 - loss 0.5']
+    """
+    message = before_cells(text)
+    rows = message.str.contains(barerows.ROW) & ~text.str.contains(barerows.ROW)
+    named = message.str.contains(HEADER) & ~text.str.contains(HEADER)
+    return message.zip_with(pl.Series(barerows.with_names(rows.to_numpy())) | named, text)
 
 
 def headed(text: pl.Series) -> bool:

@@ -27,9 +27,43 @@ superbatch  loss(train)  loss(val)   Elo (8+.08, 2k games)
 """
 
 
+REMARKS = """\
+epoch\tloss\tval_loss\t|\tmae
+0\t0.9\t0.95\t|\t5.5\t|  Best result at epoch 0
+1\t0.8\t0.85\t|\t4.5\t|  Best result at epoch 1
+2\t0.7\t0.75\t|\t3.5\t|  Best result at epoch 2
+3\t0.6\t0.65\t|\t2.5\t|  Best result at epoch 3
+"""
+
+
 def columns(text: str) -> dict[str, list[tuple[int, float]]]:
     found = parse(frame(text))
     return {m: found.filter(metric=m).select("step", "value").rows() for m in found["metric"].unique().to_list()}
+
+
+def test_a_remark_behind_the_cells_is_none() -> None:
+    found = columns(REMARKS)
+
+    assert found["mae"] == [(0, 5.5), (1, 4.5), (2, 3.5), (3, 2.5)]
+    assert set(found) == {"loss", "val_loss", "mae"}
+
+
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        ("2024-03-05 09:12:4{},000 - ", "epoch,train_loss,val_loss"),
+        ("[2024-03-05 09:12:4{}] INFO: ", "epoch  train_loss  val_loss"),
+        ("INFO:root:", "epoch | train_loss | val_loss"),
+        ("2024-03-05 09:12:4{} main INFO ", "kimg;train_loss;val_loss"),
+    ],
+)
+def test_a_table_behind_the_head_of_a_logger(head: str, names: str) -> None:
+    sep = names[len("epoch") : names.index("train")] if names.startswith("epoch") else ";"
+    rows = [names, *(sep.join(map(str, (k, 1 / k, 2 / k))) for k in range(1, 6))]
+    found = columns("".join(f"{head.format(k)}{row}\n" for k, row in enumerate(rows)))
+
+    assert found["train_loss"] == [(k, 1 / k) for k in range(1, 6)]
+    assert set(found) == {"train_loss", "val_loss"}
 
 
 def test_names_and_cells_without_a_value() -> None:

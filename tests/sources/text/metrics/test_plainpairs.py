@@ -47,6 +47,10 @@ def plain(line: str) -> str:
         ("loss = NaN32", "loss = NaN"),
         ("Train Loss: nan.. Val Loss: 0.5..", "Train Loss: nan, Val Loss: 0.5,"),
         ("Эпоха 1 из 30: loss 2.3", "Эпоха 1/30: loss 2.3"),
+        ("epoch;3;train_loss;2.25;train_acc:0.28", "epoch: 3;train_loss: 2.25;train_acc: 0.28"),
+        ("step,30,val loss,0.5,", "step: 30,val loss: 0.5,"),
+        ("train,0.5,0.6", "train,0.5,0.6"),  # a row of a table
+        ("Loaded 3 files, 20 samples", "Loaded 3 files, 20 samples"),
         ("Epoche 2 von 9 fertig", "Epoche 2/9 fertig"),
     ],
 )

@@ -1,0 +1,115 @@
+"""The files of a folder that hold the course of a training, by their content: where no name says that there is a run.
+
+A file is one if its reader is sure of it. Else it must be named after a metric and nothing else (`rewards`), or have a
+column that is, and that moves as a course does: the values of samples, such as predictions, follow no order.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from loganalyst import opening
+from loganalyst.model import filemeasure
+from loganalyst.opening import opened
+from loganalyst.sources import formats
+from loganalyst.sources.discovery import metricfiles
+from loganalyst.sources.discovery.folder import encodable, is_walked
+from loganalyst.sources.discovery.walk import MIN_CONFIDENCE
+
+MAX_FEW = 10  # files of a folder that are searched
+MIN_POINTS = 5  # of a course
+MAX_BATCHES = 3  # of a file that are read to see whether it holds a course
+MAX_UNEVEN = 0.5  # of von Neumann's ratio; it is about 1 for values in any order, and near 0 for a smooth curve
+
+
+class Courses(NamedTuple):
+    """The files of one run, and, where they are of several, all of those (`others`)."""
+
+    files: tuple[Path, ...] = ()
+    others: tuple[Path, ...] = ()
+
+
+def courses(folder: Path) -> Courses:
+    """The files with the course of one training, if the folder has few files."""
+    files = few_files(folder)
+    if len(files) > MAX_FEW:
+        return Courses()
+    with opening.within(opening.bounds([folder])):
+        sure = [file for file in files if _confidence(file) >= MIN_CONFIDENCE]
+        found = sure or [file for file in files if _confidence(file) >= formats.PLAUSIBLE and _is_course(file)]
+    return Courses(tuple(found)) if len(found) == 1 or _are_of_one_run(found) else Courses(others=tuple(found))
+
+
+def few_files(folder: Path) -> list[Path]:
+    """The files in a folder and in its few folders, at most one more than MAX_FEW."""
+    files, folders = list[Path](), [folder]
+    for place in folders:
+        entries = [entry for entry in _entries(place) if encodable(entry.name)]
+        files += [entry for entry in entries if entry.is_file()]
+        inner = [entry for entry in entries if is_walked(entry.name, place.name) and not entry.is_symlink()]
+        folders += [entry for entry in inner if entry.is_dir()][: MAX_FEW - len(folders)]
+        if len(files) > MAX_FEW:
+            break
+    return files
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _confidence(file: Path) -> float:
+    """How surely the file is a table; 0 if it is of another kind."""
+    try:
+        with opened(file) as handle:
+            head = handle.read(formats.HEAD)
+    except OSError:
+        return 0.0
+    score, reader = formats.likeliest(file, head) if head else (0.0, None)
+    return score if reader is not None and ".sources.tables." in reader.__name__ else 0.0
+
+
+def _are_of_one_run(files: Sequence[Path]) -> bool:
+    """Whether the files lie together, and each is named after a metric of the same experiment."""
+    together = len({file.parent for file in files}) == 1
+    names = sorted(map(str, files))
+    return together and metricfiles.of_one_run(names, files[0].parent.name) == names
+
+
+def _is_course(file: Path) -> bool:
+    """Whether numbers of the file are, by a name, what a training measures, and their order means something."""
+    try:
+        points = _first_points(file)
+    except Exception:
+        return False
+    by_file = filemeasure.is_metric(file.stem)
+    for (name,), rows in points.group_by("metric"):
+        if rows.height >= MIN_POINTS and (by_file or (filemeasure.says_measure(str(name)) and _is_even(rows["value"]))):
+            return True
+    return False
+
+
+def _first_points(file: Path) -> pl.DataFrame:
+    with opened(file) as handle:
+        reader = formats.reader(file, handle.read(formats.HEAD))
+    batches = islice(reader.read(file), MAX_BATCHES) if reader else ()
+    found = [tables.points.select("metric", "value") for tables in batches if tables.points.height]
+    return pl.concat(found) if found else pl.DataFrame(schema={"metric": pl.String, "value": pl.Float64})
+
+
+def _is_even(column: pl.Series) -> bool:
+    """Whether each value is near the one before it, compared with the spread of all.
+
+    >>> _is_even(pl.Series([5.0, 4.0, 3.5, 3.0, 2.8])), _is_even(pl.Series([5.0, 1.0, 4.0, 0.0, 5.0]))
+    (True, False)
+    """
+    values = column.to_numpy()
+    values = values[np.isfinite(values)]
+    spread = float(np.var(values)) if values.size >= MIN_POINTS else 0.0
+    return spread > 0 and float(np.mean(np.diff(values) ** 2)) < MAX_UNEVEN * 2 * spread
