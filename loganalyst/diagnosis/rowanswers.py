@@ -35,26 +35,20 @@ def _value(parts: Parts, row: Row) -> Any:
     return _HOW[parts[0]](parts, row)
 
 
-def _both(parts: Parts, row: Row) -> bool | None:
-    answer: bool | None = True
-    for part in parts[1:]:
-        found = _HOW[part[0]](part, row)
-        if found is False:
-            return False
-        if found is None:
-            answer = None
-    return answer
+def _joined(*, decisive: bool) -> Callable[[Parts, Row], bool | None]:
+    """The answer of parts of which one that is `decisive` decides: True for OR, False for AND."""
 
+    def value(parts: Parts, row: Row) -> bool | None:
+        answer: bool | None = not decisive
+        for part in parts[1:]:
+            found = _HOW[part[0]](part, row)
+            if found is decisive:
+                return decisive
+            if found is None:
+                answer = None
+        return answer
 
-def _either(parts: Parts, row: Row) -> bool | None:
-    answer: bool | None = False
-    for part in parts[1:]:
-        found = _HOW[part[0]](part, row)
-        if found is True:
-            return True
-        if found is None:
-            answer = None
-    return answer
+    return value
 
 
 def _of_one(function: Callable[[Any], Any]) -> Callable[[Parts, Row], Any]:
@@ -117,8 +111,8 @@ def _pieces(pattern: str) -> list[tuple[int, re.Pattern[str]]]:
 
 
 _HOW: Mapping[str, Callable[[Parts, Row], Any]] = {
-    "AND": _both,
-    "OR": _either,
+    "AND": _joined(decisive=False),
+    "OR": _joined(decisive=True),
     "NOT": _of_one(operator.not_),
     "IN": _of_text(lambda value, values: value in values),
     "LIKE": _of_text(_is_like),

@@ -68,5 +68,5 @@ def _evaluation(numbers: Sequence[Placed], texts: Sequence[str], shape: str) -> 
 def _head(numbers: Sequence[Placed], texts: Sequence[str]) -> str:
     """The few words before the arrow in front of the first result."""
     first = next((n for n in numbers if STRONG.search(n.plain)), None)
-    head = _ARROW.search(texts[first.index]) if first else None
+    head = _ARROW.search(texts[first.index][-120:]) if first else None
     return plain_name(head[1]) if head else ""

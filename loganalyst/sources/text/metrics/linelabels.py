@@ -30,7 +30,7 @@ def complete(numbers: Sequence[Named], texts: Sequence[str]) -> None:
     """Add the label to the names that it completes; `texts` are the line's texts between its numbers."""
     label, between, last = "", None, -2
     for n in numbers:
-        goes_on = _GOES_ON.match(texts[n.index]) if label and n.index == last + 1 else None
+        goes_on = _GOES_ON.match(texts[n.index][:120]) if label and n.index == last + 1 else None
         if goes_on and between in (None, goes_on[1]):
             between = goes_on[1]
         else:
