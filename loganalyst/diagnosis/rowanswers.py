@@ -41,7 +41,7 @@ def _joined(*, decisive: bool) -> Callable[[Parts, Row], bool | None]:
     def value(parts: Parts, row: Row) -> bool | None:
         answer: bool | None = not decisive
         for part in parts[1:]:
-            found = _HOW[part[0]](part, row)
+            found: bool | None = _HOW[part[0]](part, row)
             if found is decisive:
                 return decisive
             if found is None:
