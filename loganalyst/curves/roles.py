@@ -69,6 +69,9 @@ _POSSESSIVE = re.compile(r"['’]s\b")  # "critic's loss"
 _VAGUE_ROLES = {"other", "loss_component", "val_loss_component"}
 _ONE_MINUS = re.compile(r"(?<![a-z0-9])1 ?- ?(?=[a-z])")  # "1-acc", "val/1 - ssim", not "layer1-acc"
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "valLoss"
+_WINDOW = re.compile(r"(?<=[a-z]{5})(?=[0-9]{2,4}$)")  # before the 100 in "meanReward100"
+_MEANS = frozenset({"avg", "mean", "average"})
+_LETTERS = {"t": "train", "v": "val"}  # `T_Loss` beside `V_Loss`
 
 
 @lru_cache(1 << 16)  # the same names come several times
@@ -81,14 +84,12 @@ def normalise(name: str) -> str:
     ('val_loss', 'test_error_of_ssim', 'val_loss', 'reward')
     """
     lower = _ONE_MINUS.sub("error of ", _POSSESSIVE.sub("", name.lower()))
-    *words, last = [_english(word) for word in _WORD.findall(lower)] or [""]
+    *words, last = _WORD.findall(in_english(lower)) or [""]
     if words and last in word_file().list_words:
         *words, last = words
+    if words and last in _MEANS:  # `train losses.avg`
+        words[-1] = word_file().plurals.get(words[-1], words[-1])
     return "_".join([*words, word_file().plurals.get(last, last) if words else last])
-
-
-def _english(word: str) -> str:
-    return "_".join(in_english(word).split())
 
 
 @cache
@@ -114,10 +115,9 @@ def _by_name(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
     """Roles by the plain names; where a name shows only that it is a loss, by the words that its capitals begin."""
     plain = {metric: normalise(metric) for metric in metrics}
     plain_roles = _fits(plain.values())
-    vague = {
-        metric: _CAPITAL.sub("_", metric) for metric, name in plain.items() if plain_roles[name][0].name in _VAGUE_ROLES
-    }
-    words = {metric: normalise(split) for metric, split in vague.items() if split != metric}
+    vague = [metric for metric, name in plain.items() if plain_roles[name][0].name in _VAGUE_ROLES]
+    apart = {metric: _WINDOW.sub("_", _CAPITAL.sub("_", metric)) for metric in vague}
+    words = {metric: normalise(split) for metric, split in apart.items() if split != metric}
     split = {name: role for name, role in _fits(words.values()).items() if role[0].name != "other"}
     return {metric: split.get(words.get(metric, ""), plain_roles[name]) for metric, name in plain.items()}
 
@@ -248,12 +248,29 @@ def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
 
 def _of_one_file(names: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
     """The role of each metric by its name and by the other names of the file."""
+    names = _with_letters_spelt(names)
     roles = _by_name(names.values())
     roles |= _only_loss(roles)
     roles |= _measure_terms(roles)
     roles |= _named_sets(roles)
     roles |= _held_out_scores(roles)
     return {metric: roles[name] for metric, name in names.items()}
+
+
+def _with_letters_spelt(names: Mapping[str, str]) -> Mapping[str, str]:
+    """The names, with `train` and `val` for the letters before them if one measure has both (`T_Loss`, `V_Loss`).
+
+    >>> _with_letters_spelt({"T_Acc": "T_Acc", "V_Acc": "V_Acc", "LR": "LR"})
+    {'T_Acc': 'train_Acc', 'V_Acc': 'val_Acc', 'LR': 'LR'}
+    """
+    split = {metric: name.partition("_") for metric, name in names.items()}
+    lettered = {(letter.lower(), rest.lower()) for letter, _, rest in split.values() if rest}
+    if not any(("t", rest) in lettered and ("v", rest) in lettered for _, rest in lettered):
+        return names
+    return {
+        metric: f"{_LETTERS[letter.lower()]}_{rest}" if rest and letter.lower() in _LETTERS else names[metric]
+        for metric, (letter, _, rest) in split.items()
+    }
 
 
 def _only_loss(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:

@@ -62,6 +62,8 @@ _MODEL = ("model_name_or_path", "base_model_name_or_path", "pretrained_model_nam
 _OFF = ("", "false", "no", "none", "null", "0", "off")
 _WORD = re.compile(r"[a-z]+|[0-9]+")  # `gpt` and `2` of `gpt2`
 _AVERAGED = re.compile(r"(?:^|[/_.\-])ema(?=$|[/_.\-])[/_.\-]?", re.IGNORECASE)  # `val/loss_ema`, `ema_val_loss`
+# what the trained weights are called beside their average: `val_loss_raw`, `online/val_loss`
+_TRAINED = re.compile(r"(?i)(?<![a-z])(?:raw|online|live|base|trained)(?![a-z])")
 
 
 def compute(context: Context) -> Computed:
@@ -137,7 +139,7 @@ def _averaged(context: Context) -> Computed:
     plain = {c.metric: c for c in held_out if not _AVERAGED.search(c.metric)}
     for curve in (c for c in held_out if _AVERAGED.search(c.metric)):
         name = _AVERAGED.sub("", curve.metric)
-        twin = next((c for metric, c in plain.items() if _letters(metric) == _letters(name)), None)
+        twin = next((c for metric, c in plain.items() if _letters(_TRAINED.sub("", metric)) == _letters(name)), None)
         averaged, raw = last_level(curve.values), twin and last_level(twin.values)
         if averaged is not None and raw:
             return {"ema_gap_ratio": averaged / raw, "ema_metric": curve.metric}

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import polars as pl
 
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.rolefile import role_file
+from loganalyst.curves.roles import measure, normalise
 from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
@@ -38,12 +40,13 @@ CLASS_NAME = re.compile(r"(?:class|cls|label|category)[^a-z0-9]?([a-z0-9].*)", r
 # settings with the names of classes: "id2label.1", "data.class_names.1"
 NAMED_CLASS = r"(?i)(?:^|\.)(?:id2label|names|class_names|classes|label_names)\.([0-9]+)$"
 MACRO = re.compile(r"macro|balanced|(?<![a-z])(?:bal_?acc|bacc|uar)(?![a-z])|recall|f1", re.I)
+CLASS_MEASURES = frozenset({"recall", "precision", "f1", "iou", "dice", "dsc", "ap"})  # that are given by class
 MIN_PARTS = 2  # classes or lengths to compare
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    named = _named_classes(context)
+    named = _named_classes(context) | _sharing_a_measure(context.with_role("val_score", "val_accuracy"))
     return _classes(context, named) | _macro(context, named) | _lengths(context)
 
 
@@ -87,14 +90,36 @@ def _named_classes(context: Context) -> dict[str, str]:
     return dict(rows.filter(pl.col("value").str.contains("[A-Za-z]")).iter_rows())
 
 
+def _sharing_a_measure(scores: Sequence[Curve]) -> dict[str, str]:
+    """Scores that differ in one word only, which names their class (`recall_fraud`, `recall_legit`), with that word."""
+    classes: dict[str, dict[str, str]] = {}
+    for curve in scores:
+        words = [word for word in measure(curve.metric).split("_") if word]
+        own = [word for word in words if word not in CLASS_MEASURES]
+        if len(own) == 1 and len(words) == len(own) + 1 and own[0].isalpha() and own[0] not in _no_class():
+            classes.setdefault((set(words) - set(own)).pop(), {})[curve.metric] = own[0]
+    return {metric: name for names in classes.values() if len(names) >= MIN_PARTS for metric, name in names.items()}
+
+
+@cache
+def _no_class() -> frozenset[str]:
+    """Words beside a measure that name no class: averages, sizes, and other measures."""
+    words = role_file().words
+    return words["aggregate"] | words["averages"] | CLASS_MEASURES
+
+
 def _of_one_class(metric: str, named: Mapping[str, str]) -> bool:
-    """Whether a score is that of one class, by its number or by a name that the settings have."""
+    """Whether a score is that of one class, by its number, by a name that the settings have, or by a name beside a
+    measure that other classes have too.
+    """
     words = normalise(metric)
-    return bool(ONE_CLASS.search(metric)) or any(words.endswith(f"_{normalise(name)}") for name in named.values())
+    return metric in named or bool(ONE_CLASS.search(metric)) or any(words.endswith(f"_{normalise(name)}") for name in named.values())
 
 
 def _class_name(metric: str, named: Mapping[str, str]) -> str:
     """The class of a metric: `1 (cat)` for `recall_class_1`, `cat` for `f1/cat`, else the metric itself."""
+    if metric in named:
+        return named[metric]
     hit = CLASS_NAME.search(metric)
     own = next((name for name in named.values() if normalise(metric).endswith(f"_{normalise(name)}")), None)
     if hit is None:

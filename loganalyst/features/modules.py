@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import polars as pl
 
 from loganalyst.features.context import Computed, Context
 from loganalyst.features.tensors import layers
@@ -21,6 +22,9 @@ FEATURES = (
 )  # fmt: skip
 # words of a name that do not name a module: "grad_2_norm", "model"
 QUANTITY_WORD = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
+_NORM = re.compile(r"_(?:grad(?:ient)?s?_)?(?:l?2_)?norm$")  # at the end of `encoder_norm`, `encoder_grad_norm`
+_FREEZES = r"(?i)freez|frozen"  # `freeze_encoder`, `frozen_modules`
+_ON = ("true", "yes", "on", "1")
 # modules that are logged as a whole: "grad_norm/encoder", "grad_norm/text_encoder"; "fc1" and "embedding" are layers
 WHOLE_MODULE = re.compile(r"(\w+_)?(encoder|decoder|backbone|trunk|tower|head|actor|critic|policy|projector)")
 MIN_LAYERS = 2  # of a module
@@ -36,7 +40,7 @@ def compute(context: Context) -> Computed:
     whole: set[str] = set()
     for layer in layers(context, "gradient"):
         if layer.size.size and layer.first is not None and layer.last is not None:
-            words = [w for w in layer.tensor.split(".") if not QUANTITY_WORD.fullmatch(w)]
+            words = [_NORM.sub("", w) for w in layer.tensor.split(".") if not QUANTITY_WORD.fullmatch(w)]
             module = words[0] if words else ""
             if len(words) == 1 and WHOLE_MODULE.fullmatch(module):
                 whole.add(module)
@@ -55,8 +59,15 @@ def compute(context: Context) -> Computed:
         "module_grad_first_ratio": float(np.median(first[high])) / began if began > 0 else None,
         "module_grad_highest": levels[high],
         "module_without_grad": low
-        if len(sizes[low]) >= MIN_POINTS and not any(sizes[low]) and levels[high] > 0
+        if len(sizes[low]) >= MIN_POINTS and not any(sizes[low]) and levels[high] > 0 and not _is_frozen(context, low)
         else None,
         "module_grad_low": low,
         "module_grad_high": high,
     }
+
+
+def _is_frozen(context: Context, module: str) -> bool:
+    """Whether a setting freezes the module: `freeze_encoder: true`, `frozen: [encoder]`."""
+    freezes = context.run.config.filter(pl.col("key").str.contains(_FREEZES)).drop_nulls("value")
+    settings = freezes.select(pl.col("key", "value").str.to_lowercase()).iter_rows()
+    return any(module in (key if value in _ON else value) for key, value in settings)

@@ -51,8 +51,8 @@ RESULT = (
     r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|"
     r"\b(?:perda|perte|perdita|kayıp|strata)\b|потер|точност|accuratezza|akurasi|do[gğ]ruluk|dok[lł]adno|précision|"
     r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|"
-    r"\b(?:acc[0-9]?|b?ce|xent|ppl|nll|elbo|kld?|bpb|bpc|bits/dim|fitness|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|eer|dice|meteor|cider|rouge[a-z0-9]?|mrr|ndcg|mcc)\b|"
-    r"\b(?:hits?|hr|p|r|prec)@[0-9]"
+    r"\b(?:acc[0-9]?|b?ce|xent|pplx?|deviance|nll|n?elbo|kld?|bpb|bpc|bits/dim|fitness|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|eer|dice|meteor|cider|rouge[a-z0-9]?|mrr|ndcg|mcc)\b|"
+    r"\b(?:hits?|hr|p|r|prec|pre|rec)@[0-9]|\bhits? (?:[a-z]{1,10} )?@ ?[0-9]"
 )
 # Words of settings that may contain a word of results: `loss weight`, `reward scale`, `accuracy threshold`
 SETTING = (
@@ -71,7 +71,9 @@ _MEASURES = "|".join(
     for measure in (*word_file().measures.scores, *word_file().measures.errors)
     if len(re.sub(r"\W", "", measure)) >= _SHORTEST_MEASURE
 )
-STRONG = re.compile(rf"{RESULT}|\b(?:{_MEASURES})\b")  # of `RESULT`, and `psnr`, `hd95`, `si sdr`
+# `training cost`, but not `batch cost`, which is a time
+_COST = r"(?<!batch )(?<!reader )(?<!data )(?<!time )\bcost\b(?! time)"
+STRONG = re.compile(rf"{RESULT}|{_COST}|\b(?:{_MEASURES})\b")  # of `RESULT`, and `psnr`, `hd95`, `si sdr`
 CONFIGURED = re.compile(SETTING)
 # Names of numbers that are never metrics: `pid`, `world size`, `eta`, `x`, `s/it`, a URL, `train.py`
 NEVER = re.compile(
@@ -87,11 +89,12 @@ SPLIT = re.compile(
 )
 _HELD_OUT = "holdout|held-?out|dev|val|valid|validation|validate|validating|eval|evaluation|evaluating|test|testing"
 # A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`, `[Epoch 3] Validation: `,
-# `验证结果: `
+# `验证结果: `, `第3轮测试结束，`
 EVALUATION = re.compile(
     rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-|[\])|;>*#=])\s*"
-    rf"(?:({_HELD_OUT})\b(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))"
-    r"|(验证|驗證|検証|검증|测试|測試|テスト|테스트)(?:集|セット)?(?:结果|結果|결과)?\s?[:\])|])",
+    rf"(?:({_HELD_OUT})\b(?:\s(?:set|results?|metrics|net output #{SLOT}))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))"
+    r"|(验证|驗證|検証|검증|测试|測試|テスト|테스트)(?:集|セット)?(?:结果|結果|결과)?\s?[:\])|])"
+    r"|(验证|測試|测试|驗證)(?:结束|完成|结果)?[,，]",
     re.IGNORECASE,
 )
 # `[train] loss=2, [valid] loss=3`, `train: loss 2, acc 0.5 -> val: loss 3`
@@ -111,12 +114,13 @@ WORDS = re.compile(
 # words of sentences, such as `the`; names of metrics have none
 PROSE = re.compile(r"\b(?:the|a|an|at|in|on|to|and|with|from|than|by|for|if|has|have|will|be)\b", re.IGNORECASE)
 _JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
+_CAPITAL = re.compile(r"(?<=[a-z]{3})(?=[A-Z][a-z]{2})")  # between `val` and `Acc` in `valAcc`, not in `mIoU`
 
 
 def plain_name(name: str) -> str:
     """The name in lower case and in English, with blanks for `_` and `-`.
 
-    >>> plain_name("Train_Loss"), plain_name("Validierungsfehler")
-    ('train loss', 'val error')
+    >>> plain_name("Train_Loss"), plain_name("valAcc"), plain_name("Validierungsfehler")
+    ('train loss', 'val acc', 'val error')
     """
-    return in_english(_JOINED.sub(" ", name.lower()))
+    return in_english(_JOINED.sub(" ", _CAPITAL.sub(" ", name).lower()))

@@ -55,7 +55,7 @@ def _sections(numbers: Sequence[Placed], texts: Sequence[str]) -> bool:
 def _evaluation(numbers: Sequence[Placed], texts: Sequence[str], shape: str) -> str:
     """The line's word for held-out data, given to the numbers behind it."""
     found = EVALUATION.search(shape)
-    word, place = ((found[1] or found[2]), shape[: found.end()].count(SLOT)) if found else ("", 0)
+    word, place = ((found[1] or found[2] or found[3]), shape[: found.end()].count(SLOT)) if found else ("", 0)
     head = "" if found else _head(numbers, texts)
     words = SPLIT.findall(head)
     if words and all(words):  # none of them is of the training

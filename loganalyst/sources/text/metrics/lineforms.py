@@ -42,10 +42,12 @@ NOISE = (
     r"|^(?:Requirement already|Collecting|Downloading|Using cached|Installing|wandb:|\+ |srun:|slurmstepd:)"
     r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
 )
-# printed results behind a mark of Python's prompt or comments: `>>> epoch 3 loss=0.5`, `# Epoch 3: loss 0.5`
+# printed results behind a mark of Python's prompt or comments: `>>> epoch 3 loss=0.5`, `# Epoch 3: loss 0.5`,
+# `#Iter=3`, `>>> loss_cls: 0.5`
 PRINTED = (
     r"^\s*(?:>>>+|#+) ?\[?(?i:(?:training |train )?(?:epoch|step|iter|iteration|episode|round))"
-    r"(?: ?[:#\[|]| [0-9]|\[[0-9]|[0-9]|\s{2,}[A-Za-z])"
+    r"(?: ?[:=#\[|]| [0-9]|\[[0-9]|[0-9]|\s{2,}[A-Za-z])"
+    r"|^\s*>>>+ ?[A-Za-z]\w{0,40}(?: \w{1,20})? ?: ?[-+.0-9eE]{1,30}\s*$"
 )
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"  # `-1.5e-5`; no nan
 _DIGITS_OR_NAN = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"  # `-1.5e-5`, `nan`
@@ -146,10 +148,11 @@ def values(text: pl.Expr) -> pl.Expr:
     return text.str.extract_all(_NUMBER)
 
 
-def value() -> pl.Expr:
-    """The number in the column `value` of `values`."""
-    text = pl.col("value").str.replace(r"^[^-+.0-9nNiI]", "").str.to_lowercase().str.strip_prefix("+")
-    return text.str.replace("infinity", "inf", literal=True).cast(pl.Float64, strict=False).alias("value")
+def value(words: pl.Expr | str) -> pl.Expr:
+    """The numbers in a column of words from `values`."""
+    words = pl.col(words) if isinstance(words, str) else words
+    text = words.str.replace(r"^[^-+.0-9nNiI]", "").str.to_lowercase().str.strip_prefix("+")
+    return text.str.replace("infinity", "inf", literal=True).cast(pl.Float64, strict=False)
 
 
 def learn(raw: pl.Series) -> list[Form]:

@@ -9,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.numberrecords import NONE, Floats, Integers, Mask, Points, Records
-from loganalyst.sources.text.metrics.lineshapes import Shape
+from loganalyst.sources.text.metrics import correctshares
+from loganalyst.sources.text.metrics.lineshapes import Shape, Slot
 
 _FLAGS = ("bar", "keras", "held_out", "header")
 _POSITIONS = ("step", "batch", "total", "epoch")
@@ -34,7 +35,7 @@ class Numbers(msgspec.Struct):
     def add(self, shape: Shape, rows: Integers, slots: list[Floats]) -> None:
         """Add lines of one shape: their rows, and their numbers by slot."""
         codes = [self.code(slot.name) for slot in shape.slots if slot.role == "metric"]
-        values = [slots[slot.index] for slot in shape.slots if slot.role == "metric"]
+        values = [_share(slots, slot) for slot in shape.slots if slot.role == "metric"]
         counters = {slot.role: slots[slot.index] for slot in shape.slots if slot.role != "metric"}
         self._add(
             rows, np.full(len(rows), codes[0] if codes else NONE),
@@ -84,6 +85,16 @@ class Numbers(msgspec.Struct):
         self.points = [p[~np.isin(p.line, at)] for p in self.points]
         self.number_rows = [s[~np.isin(s, at)] for s in self.number_rows]
 
+    def count_answers(self) -> None:
+        """Turn counts that are no progress into shares of correct answers."""
+        for k, records in enumerate(self.records):
+            some = correctshares.counted(records)
+            if some is not None:
+                code = self.code(correctshares.NAME)
+                self.records[k], shares = correctshares.as_results(records, some, code)
+                at = records.row[some]
+                self._add_points(at, at, np.full(len(at), code, np.uint32), shares)
+
     def rows(self) -> Integers:
         """The rows that hold a number, in no order."""
         return np.concatenate(self.number_rows) if self.number_rows else np.empty(0, np.int64)
@@ -104,6 +115,14 @@ class Numbers(msgspec.Struct):
             replace(records, row=records.row + first, session=session[records.row]),
             replace(points, row=points.row + first, line=line[at], time=time[at]),
         )
+
+
+def _share(slots: list[Floats], slot: Slot) -> Floats:
+    """The numbers of a slot, counts as shares of their totals."""
+    if slot.over is None:
+        return slots[slot.index]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return slots[slot.index] / slots[slot.over]
 
 
 def _counter(values: Floats) -> Floats:

@@ -28,17 +28,21 @@ _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b
 _QUALITY = re.compile(r"\b(?:error|score|return)\b")  # `test score`, `Error`
 _OF_GAN = {"d", "g"}  # discriminator and generator: `D=0.7 G=1.2`
 _OF_AGENT = ("episode", "episodes", "game")
+_COUNTERS = ("step", "batch")
 _CLASS = re.compile(r"(?:\w+\.){2,9}[A-Z]\w*")  # a class in a table of layers: `models.common.Concat`
 _LETTER = re.compile(r"[^\W\d_]")
 _LETTERS = re.compile(r"[^\W\d_]+")  # `train` and `loss` in `train_loss 0.5`
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """The meaning of the number at position `index` of a shape; `name` of a metric as printed."""
+    """The meaning of the number at position `index` of a shape; `name` of a metric as printed. A count is divided by
+    the number at position `over`.
+    """
 
     index: int
     role: Role
     name: str = ""
+    over: int | None = None
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -70,7 +74,7 @@ def meaning(parsed: Parts, count: int, *, explained: bool = False) -> Shape | No
         return None
     positions = [Slot(n.index, n.role) for n in numbers if n.role]
     if metrics:  # an agent's counter is a witness of its kind, as the column of a CSV file is
-        metrics += [Slot(n.index, "metric", n.key) for n in numbers if n.role == "step" and n.plain in _OF_AGENT]
+        metrics += [Slot(n.index, "metric", n.key) for n in numbers if n.role in _COUNTERS and n.plain in _OF_AGENT]
     keras = bool(_OF_KERAS.search(shape))
     bar = keras or BAR in shape or KERAS in shape
     return Shape((*positions, *metrics), bar, keras, bool(parsed.evaluation), header)
@@ -112,7 +116,7 @@ def _metrics(numbers: Sequence[Number], count: int, *, explained: bool) -> list[
                 continue
             name = f"{split} {n.key}"
         split = data_word.group() if data_word else split
-        slots.append(Slot(n.index, "metric", name))
+        slots.append(Slot(n.index, "metric", name, n.over))
     return slots
 
 

@@ -116,6 +116,7 @@ class Reader(msgspec.Struct):
             if loose.height:
                 found.add_long(_with_meanings(loose, meanings, order, session))
         self._tables(chunk, look, mine, session, found)
+        found.count_answers()
         return found
 
     def _may_mean(self) -> Mask:
@@ -228,9 +229,10 @@ class Reader(msgspec.Struct):
             if shape := self._meaning(form, counts):
                 flags = (getattr(shape, flag) for flag in _FLAGS)
                 head = (form.text, *flags, any(s.role in _POSITION_ROLES for s in shape.slots))
-                meant += [(*head, s.index, s.role, s.name) for s in shape.slots]
+                meant += [(*head, s.index, s.role, s.name, s.over) for s in shape.slots]
         types = {"form": pl.String, **dict.fromkeys((*_FLAGS, "placed"), pl.Boolean)}
-        return pl.DataFrame(meant, {**types, "slot": pl.Int64, "role": pl.String, "name": pl.String}, orient="row")
+        slot = {"slot": pl.Int64, "role": pl.String, "name": pl.String, "over": pl.Int64}
+        return pl.DataFrame(meant, {**types, **slot}, orient="row")
 
     def _forms(self, text: pl.Series, counts: Counter[str]) -> list[Form]:
         """The forms of cleaned lines that may have a meaning."""
@@ -292,10 +294,11 @@ def _with_meanings(
     return (
         lines.filter(~again.fill_null(value=False))
         .select("row", "form", value=lineforms.values(pl.col("text")))
-        .with_columns(slot=pl.int_ranges(pl.col("value").list.len()))
+        .with_columns(slot=pl.int_ranges(pl.col("value").list.len()), all="value")
         .explode("value", "slot")
         .join(meanings, on=["form", "slot"])
-        .with_columns(lineforms.value(), at="row")
+        .with_columns(lineforms.value("value"), total=lineforms.value(pl.col("all").list.get("over")), at="row")
+        .with_columns(pl.when(pl.col("over").is_null()).then("value").otherwise(pl.col("value") / pl.col("total")))
         .select(pl.col(name).cast(dtype) for name, dtype in printedtables.SCHEMA.items())
         .sort("row", maintain_order=True)
     )

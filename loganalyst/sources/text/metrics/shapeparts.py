@@ -27,18 +27,19 @@ from loganalyst.sources.text.metrics import linedata, linelabels
 
 MIN_LINES = 3  # from so many lines on a shape is printed regularly
 Role = Literal["metric", "step", "batch", "total", "epoch"]
-# Behind a number: `%`, `ms`, `s/it`, `MiB`, `x`, ` tokens/s`, `it/s`
+# Behind a number: `%`, `%%`, `ms`, ` Hz`, `s/it`, `MiB`, `x`, ` tokens/s`, `it/s`
 _UNIT = re.compile(
-    r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|dB|x|°C|W|"
-    r"m?s/(?:it|iter|step|batch|epoch))(?![\w/])"
+    r"\s?%%?|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|dB|x|°C|W|"
+    r"m?s/(?:it|iter|step|batch|epoch)|m/s)(?![\w/])"
+    r"|\s?[kMG]?Hz(?![\w/])(?!\s?[:=])"
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
     r"(?![\w/])(?!\s?[:=])"  # ` tokens/s: ` is the name of the next number
 )
-# What ends a number: the end, a delimiter, a full stop, ` - `; otherwise it is a part of a word such as `3d`
-_END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}")
+# What ends a number: the end, a delimiter, a full stop, ` - `, the `=` of a sum; otherwise it is a part of a word such as `3d`
+_END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}|={SLOT}")
 _WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number: `tensor(`, `np.float32(`
 # `: `, ` = `, ` => `, ` is `, ` was: `, `: tensor([`
-_SEPARATOR = re.compile(rf"\s*(?:(?:\b(?:is|was)\s?)?[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
+_SEPARATOR = re.compile(rf"\s*(?:(?:\b(?:is|was)\s?)?[:=]{{1,2}}|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")  # `loss (train)`
 # ` (s)`, ` (ms)`: a number behind such a name is a duration
 _DURATION = re.compile(r"\s?\((?:t|m?s|secs?|seconds?|min|h)\)")
@@ -88,9 +89,11 @@ _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step
 # A list of two numbers may be one result: its loss and its metric, as Keras evaluates; learning rates are as many as
 # there are groups
 _PAIR_LENGTH = 2
+_HITS = re.compile(r"\bcorrect$")  # `Correct: 9129/10000`
 _NTH = re.compile(r"^第\s?(轮|步|代|次|回合|个? ?epoch)")  # `第 3 轮`
 _OPENS_DICT = re.compile(r"\{\s?['\"]\w")  # `{'loss': 0.5`
 _SECONDS = {"s", "ms", "us", "µs", "ns", "sec", "secs", "second", "seconds"}
+_SPEED = re.compile(r"\s\w{1,20}/s(?:ec)?\b")  # ` words/s`
 _RATE = re.compile(r"\s?(?:tok|tokens|samples|examples|images|imgs?)/s(?:ec)?(?:/(?:gpu|device|chip))?")
 _FEW_WORDS = re.compile(r"[a-z][\w/.]*(?: [a-z]\w*)?")  # `train loss`, `val/loss`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")  # `INFO `, `W `
@@ -108,6 +111,7 @@ class Number(msgspec.Struct):
     role: Role | None = None
     section: str = ""  # of a line with several: the word for the data
     evaluation: str = ""  # the word for held-out data, behind which the number stands
+    over: int | None = None  # the slot of the total that a count is a share of
 
     def drop(self) -> None:
         """Forget the name: the number has no meaning."""
@@ -138,6 +142,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     _fractions(numbers, texts)
     _positions(numbers, exact_counter=BAR in shape)
     _heads(numbers, texts)
+    _returns(numbers, shape)
     if evaluation and any(n.role == "batch" for n in numbers):
         _averages(numbers, texts)
     return Parts(shape, tuple(numbers), evaluation)
@@ -171,7 +176,11 @@ def _numbers(parts: list[str]) -> list[Number]:
 
 
 def _measured(number: Number, unit: str) -> Number:
-    """The number with a name that its unit completes: `iter 0.32s` is a time, `797.5 img/s` has no other name."""
+    """The number with a name that its unit completes: `iter 0.32s` is a time, `797.5 img/s` has no other name, and
+    per cent of data alone are an accuracy (`train=50.3% test=49.8%`).
+    """
+    if "%" in unit and SPLIT.fullmatch(number.plain):
+        number.key, number.plain = f"{number.key} accuracy", f"{number.plain} accuracy"
     if unit in _SECONDS and STEP.match(number.plain) and not number.plain.endswith("time"):
         number.key, number.plain = f"{number.key} time", f"{number.plain} time"
     if not number.key and not number.separated and _RATE.fullmatch(unit):
@@ -254,6 +263,7 @@ def _carry(numbers: list[Number], parts: list[str]) -> None:
             after.carried = n.carried  # `Loss after 100 iterations in epoch 3: 0.5`
             continue
         counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
+        counts = counts and not _SPEED.match(parts[after.index + 1])  # `Cost 9.1 : 12.5 words/s`
         name = n.key if counts else n.carried
         if name and after.index == n.index + 1 and _TO_VALUE.fullmatch(says):
             after.key, after.plain, after.separated = name, plain_name(name), True
@@ -289,7 +299,7 @@ def _histories(numbers: list[Number], parts: list[str], *, rare: bool) -> None:
 
 
 def _fractions(numbers: list[Number], parts: list[str]) -> None:
-    """Mark the n of `i/n`. A result printed as `i/n (p%)` is p; without the percentage it is unknown."""
+    """Mark the n of `i/n`. A result printed as `i/n (p%)` is p; without the percentage it is the share."""
     by_index = {n.index: n for n in numbers}
     for n in numbers:
         total = by_index.get(n.index + 1)
@@ -300,13 +310,13 @@ def _fractions(numbers: list[Number], parts: list[str]) -> None:
         n.plain = _OF_TOTAL.sub("", n.plain)
         if SPLIT.fullmatch(n.plain):
             n.drop()
-        if STRONG.search(n.plain):
+        if STRONG.search(n.plain) or _HITS.search(n.plain):
             percent = re.fullmatch(r"\s?[(=\[]?\s?", parts[n.index + 2]) and parts[n.index + 3 :][:1]
             total.role = None
             if percent and (percent[0].startswith("%") or not percent[0].strip()):
                 n.index += 2
             else:
-                n.drop()
+                n.over = total.index
 
 
 def _positions(numbers: list[Number], exact_counter: bool) -> None:
@@ -319,9 +329,11 @@ def _positions(numbers: list[Number], exact_counter: bool) -> None:
     epochs, steps = [], []
     for n in numbers:
         position = not n.role and not NOT_POSITION.search(n.plain)
-        step = STEP.match(n.plain) if position else None
+        result = n.separated and STRONG.search(n.plain)  # `loss_G_generation: 0.5`
+        step = STEP.match(n.plain) if position and not result else None
         name = step[1] if step else n.plain
-        if position and EPOCH.match(n.plain):
+        counted = n.plain == "epochs" and n.index == 0 and len(numbers) > 1  # `Epochs     3. Current error: 0.5`
+        if position and (EPOCH.match(n.plain) or counted):
             epochs.append(n)
         elif step or name == "[" or (name == "s" and n.separated and n.index == 0):
             steps.append((RANK.index(name) if name in RANK else len(RANK), n))
@@ -342,6 +354,13 @@ def _positions(numbers: list[Number], exact_counter: bool) -> None:
     for index, total in totals.items():
         if not steps or steps[0][1].index != index:
             total.role = None
+
+
+def _returns(numbers: list[Number], shape: str) -> None:
+    """Name the return of an episode that is printed as `R` (`episode:3 R:21.5`)."""
+    for n in numbers:
+        if n.plain == "r" and "episode" in shape.lower():
+            n.key, n.plain = f"{n.key} (reward)", "r reward"
 
 
 def _averages(numbers: list[Number], parts: list[str]) -> None:

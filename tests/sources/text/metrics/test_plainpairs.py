@@ -21,6 +21,10 @@ EXAMPLES = (
     "MSE: train: 2.24, validation: 2.76",
     "Loss (train: 0.3 / test: 0.2)",
     "loss -> trn 2.3 | val 2.4",
+    "loss pix|gan|tv: 0.5|0.6|.7",
+    "LossA1:0.5LossB2:0.6",
+    "Training loss [step: 3, ep: 1] = 0.5",
+    "Cost improved from 0.6 to 0.5",
 )
 
 
@@ -50,6 +54,16 @@ def plain(line: str) -> str:
         ("epoch;3;train_loss;2.25;train_acc:0.28", "epoch: 3;train_loss: 2.25;train_acc: 0.28"),
         ("step,30,val loss,0.5,", "step: 30,val loss: 0.5,"),
         ("train,0.5,0.6", "train,0.5,0.6"),  # a row of a table
+        ("loss pix|gan|tv: 0.5|0.6|0.7 lr 3", "loss pix: 0.5, loss gan: 0.6, loss tv: 0.7 lr 3"),
+        ("Loss:0.7 LossA1:0.5LossB2:0.25", "Loss:0.7 LossA1:0.5 LossB2:0.25"),
+        ("took 0.5s", "took 0.5s"),
+        ("Training loss [step: 3, ep: 1] = 0.5", "step: 3, ep: 1, Training loss: 0.5"),
+        ("Accuracy (top 5) = 0.5", "Accuracy (top 5) = 0.5"),  # no position
+        ("Epoch 3, cost improved from 0.6 to 0.5", "Epoch 3, cost: 0.5"),
+        ("val_losses[epoch]=0.5", "val_losses=0.5"),
+        ("Client 3 accuracy: 0.61", "Client-3 accuracy: 0.61"),
+        ("Task 3 of 10", "Task 3 of 10"),
+        ("train 0.58 / 59.1%  val 0.6 / 50%", "train 0.58 train 59.1% val 0.6 val 50%"),
         ("Loaded 3 files, 20 samples", "Loaded 3 files, 20 samples"),
         ("Epoche 2 von 9 fertig", "Epoche 2/9 fertig"),
     ],
