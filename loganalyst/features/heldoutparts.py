@@ -113,7 +113,11 @@ def _of_one_class(metric: str, named: Mapping[str, str]) -> bool:
     measure that other classes have too.
     """
     words = normalise(metric)
-    return metric in named or bool(ONE_CLASS.search(metric)) or any(words.endswith(f"_{normalise(name)}") for name in named.values())
+    return (
+        metric in named
+        or bool(ONE_CLASS.search(metric))
+        or any(words.endswith(f"_{normalise(name)}") for name in named.values())
+    )
 
 
 def _class_name(metric: str, named: Mapping[str, str]) -> str:

@@ -32,7 +32,7 @@ from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
 OF_LANGUAGE = ("fine-tuning", "pretraining", "preference")  # kinds of training that are often evaluated on several sets
-HIGHEST_SHARE = 1.01  # a sum of rounded shares may be above 1; accuracies above this are in per cent
+HIGHEST_SHARE = 1.1  # a smoothed share may be a bit above 1; accuracies above this are in per cent
 MIN_TREND_POINTS = 6
 MIN_LEVEL_VALUES = 30  # fewer values are stated as logged, for a level of them may be none of them
 MIN_HALF_POINTS = 4  # so that the middle and the end are different values

@@ -1,4 +1,4 @@
-"""Lines of an epoch, a count and its total: `Epoch 3: 9129 / 10000`. The count may be of correct answers, or of batches.
+"""Lines of an epoch, a count and its total: `Epoch 3: 9129 / 10000`. The count is of correct answers, or of batches.
 
 A progress counts up within an epoch. Answers are counted once an epoch, and their number does not grow by equal steps.
 """

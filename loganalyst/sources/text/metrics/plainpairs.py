@@ -35,7 +35,9 @@ _TWO_LISTED = re.compile(r"[|:] ?[-+]?[0-9,]*[.,][0-9]+(?:e[-+]?[0-9]+)?, ?[-+]?
 _FROM_TO = re.compile(r"[a-z]{3,9} from [-+]?[0-9.naif]")  # `fell from 0.5`
 _THREE_BARS = re.compile(r"\|[^|\s]+\|[^|\s]+ ?[:=] ?[-+0-9.,a-z]+ ?\|")  # `l1|gan|tv: 0.5|`
 _GLUED = re.compile(r"[.,][0-9]+[^\s\d.,][^\s.,]{2,23} ?[:=]")  # `.5Loss3:`
-_POSITION_INSIDE = re.compile(r"[\[(][^\[\]()]{0,30}(?:epoch|ep|step|iter|batch)[^\[\]()]{0,40}[\])] ?[:=]")  # `[step: 3] =`
+_POSITION_INSIDE = re.compile(
+    r"[\[(][^\[\]()]{0,30}(?:epoch|ep|step|iter|batch)[^\[\]()]{0,40}[\])] ?[:=]"
+)  # `[step: 3] =`
 _TWO_OF_ONE = re.compile(rf"/{_PAIRED} \S{{1,60}} [-+]?(?:[0-9.]|nan|inf)")
 SHORT = 50_000  # characters: in longer texts one does not look for parts
 _CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"  # letters of scripts that put no blank before a number
@@ -95,7 +97,8 @@ _ENTRIES = (
     ),
     # `loss pix|gan|tv: 0.5|0.6|0.7`: a measure, its parts, then their values
     (
-        rf"\b(\pL\w{{0,20}}) (\w{{1,20}})\|(\w{{1,20}})\|(\w{{1,20}}) ?[:=] ?({_VALUE}) ?\| ?({_VALUE}) ?\| ?({_VALUE})",
+        r"\b(\pL\w{0,20}) (\w{1,20})\|(\w{1,20})\|(\w{1,20}) ?[:=]"
+        rf" ?({_VALUE}) ?\| ?({_VALUE}) ?\| ?({_VALUE})",
         "$1 $2: $5, $1 $3: $6, $1 $4: $7",
         ("|",),
         _THREE_BARS,
@@ -104,14 +107,16 @@ _ENTRIES = (
     (r"(\.[0-9]+)(\pL[\pL_]{2,20}[0-9]{0,3} ?[:=])", "$1 $2", (":", "="), _GLUED),
     # a name, its position in brackets, then the value: `Training loss [step: 3, ep: 1] = 0.5`
     (
-        rf"^(\W{{0,9}})(\pL[\pL ]{{2,40}}?) ?[\[(]([^\[\]()]{{0,30}}(?i:epoch|ep|step|iter|batch)[^\[\]()]{{0,40}})[\])] ?[:=] ?({_VALUE})",
+        r"^(\W{0,9})(\pL[\pL ]{2,40}?)"
+        rf" ?[\[(]([^\[\]()]{{0,30}}(?i:epoch|ep|step|iter|batch)[^\[\]()]{{0,40}})[\])] ?[:=] ?({_VALUE})",
         "$1$3, $2: $4",
         ("] =", "]=", "]:", "] :", ") =", ")=", "):", ") :"),
         _POSITION_INSIDE,
     ),
     # `Cost improved from 0.6 to 0.5`: the new value
     (
-        rf"\b(\pL[\pL _]{{1,30}}?) (?:improved|decreased|dropped|reduced|increased|fell|rose|changed|went) from {_VALUE} to ({_VALUE})",
+        r"\b(\pL[\pL _]{1,30}?) (?:improved|decreased|dropped|reduced|increased|fell|rose|changed|went)"
+        rf" from {_VALUE} to ({_VALUE})",
         "$1: $2",
         (" from ",),
         _FROM_TO,
@@ -120,9 +125,23 @@ _ENTRIES = (
     (r"\b([A-Za-z]\w{1,30})\[(?:[A-Za-z]\w{0,20}|-1)\] ?= ?([-+]?[0-9.])", "$1=$2", ("]=", "] =")),
     # the number of a part belongs to the name: `Task 0 Loss 0.5`, `client 3 accuracy: 0.6`
     (
-        r"\b(?i:(task|client|agent|head|branch|expert|domain|worker|user|member|network|net)) #?([0-9]{1,3})(:? \pL[\pL_ ]{2,30}?[:= ]{1,3}[-+]?[0-9]*\.[0-9])",
+        r"\b(?i:(task|client|agent|head|branch|expert|domain|worker|user|member|network|net)) #?([0-9]{1,3})"
+        r"(:? \pL[\pL_ ]{2,30}?[:= ]{1,3}[-+]?[0-9]*\.[0-9])",
         "$1-$2$3",
-        ("task ", "client ", "agent ", "head ", "branch ", "expert ", "domain ", "worker ", "user ", "member ", "network ", "net "),
+        (
+            "task ",
+            "client ",
+            "agent ",
+            "head ",
+            "branch ",
+            "expert ",
+            "domain ",
+            "worker ",
+            "user ",
+            "member ",
+            "network ",
+            "net ",
+        ),
     ),
     (r"([0-9])f(-?[0-9]{1,2})\b", "${1}e$2", ("f0", "f-", "f1", "f2", "f3")),  # Julia's Float32: `0.5f0`, `1.0f-5`
     # no blank before a number: `损失0.53`, `验证loss0.53`; nor behind it: `38.4秒`

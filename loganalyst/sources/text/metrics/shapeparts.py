@@ -35,11 +35,13 @@ _UNIT = re.compile(
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
     r"(?![\w/])(?!\s?[:=])"  # ` tokens/s: ` is the name of the next number
 )
-# What ends a number: the end, a delimiter, a full stop, ` - `, the `=` of a sum; otherwise it is a part of a word such as `3d`
+# What ends a number: the end, a delimiter, a full stop, ` - `, the `=` of a sum; otherwise it is a part of a word (`3d`)
 _END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}|={SLOT}")
 _WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number: `tensor(`, `np.float32(`
 # `: `, ` = `, ` => `, ` is `, ` was: `, `: tensor([`
-_SEPARATOR = re.compile(rf"\s*(?:(?:\b(?:is|was)\s?)?[:=]{{1,2}}|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
+_SEPARATOR = re.compile(
+    rf"\s*(?:(?:\b(?:is|was)\s?)?[:=]{{1,2}}|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$"
+)
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")  # `loss (train)`
 # ` (s)`, ` (ms)`: a number behind such a name is a duration
 _DURATION = re.compile(r"\s?\((?:t|m?s|secs?|seconds?|min|h)\)")
