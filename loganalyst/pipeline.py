@@ -358,5 +358,5 @@ def _corrections(run: Run, config: Path | None) -> Settings:
 def unreadable(path: Path, error: LogAnalystError) -> Diagnosis:
     """The answer where nothing could be read."""
     return Diagnosis(
-        run=Run(path=path, name=path.name), status="unreadable", confidence=1.0, summary={"why": str(error)}
+        run=Run(path=path, name=path.name), status="unreadable", confidence=0.0, summary={"why": str(error)}
     )

@@ -114,6 +114,21 @@ def role(name: str, *others: str) -> str:
         ("Time usage", "other"),
         ("disk_usage", "system"),
         ("l_pix", "loss_component"),
+        ("l_var", "loss_component"),
+        ("train losses.avg", "train_loss"),
+        ("NELBO", "train_loss"),
+        ("val deviance", "val_loss"),
+        ("current error", "train_loss"),
+        ("val_loss_raw", "val_loss"),
+        ("pplx", "train_perplexity"),
+        ("cumulativeReward100", "reward"),
+        ("Скорость обучения", "learning_rate"),
+        ("Strata walidacyjna", "val_loss"),
+        ("驗證損失", "val_loss"),
+        ("val top5err", "val_error_rate"),
+        ("Mean rank", "val_error_rate"),
+        ("Mean reciprocal rank", "val_score"),
+        ("lpips_diversity", "other"),
         ("l_g_percep", "loss_component"),
         ("l_g_gan", "generator_loss"),
         ("l_d_real", "discriminator_loss"),
@@ -123,6 +138,21 @@ def role(name: str, *others: str) -> str:
 def test_common_names(name: str, wanted: str) -> None:
     """Names in use by trainers and trackers get the role an engineer would give them."""
     assert role(name, "train_loss") == wanted
+
+
+def test_letters_before_both_measures_name_their_data() -> None:
+    """Alone, `V_Loss` is the loss of a value function."""
+    roles = assign(["T_Loss", "V_Loss", "T_Acc", "V_Acc", "V_AUC", "LR"])
+
+    assert {name: role.name for name, (role, _) in roles.items()} == {
+        "T_Loss": "train_loss", "V_Loss": "val_loss", "T_Acc": "train_accuracy", "V_Acc": "val_accuracy",
+        "V_AUC": "val_score", "LR": "learning_rate",
+    }  # fmt: skip
+    assert assign(["V_Loss"])["V_Loss"][0].name == "value_loss"
+
+
+def test_hit_ratio_and_ndcg_are_logged_together() -> None:
+    assert [assign(names)["HR"][0].name for names in (["HR", "NDCG"], ["HR"])] == ["val_score", "other"]
 
 
 def test_a_loss_logged_alone_is_the_training_loss() -> None:

@@ -78,6 +78,12 @@ def test_only_steps_that_count_updates_count(features_of: Any, logged: Any, conf
     assert features_of(logged, config).values["ema_initial_share"] == pytest.approx(share)
 
 
+def test_the_trained_weights_may_be_named_too(features_of: Any) -> None:
+    found = features_of({"val_loss_raw": [1.0, 0.5, 0.2], "val_loss_ema": [1.0, 0.9, 0.8]}).values
+
+    assert (found["ema_metric"], found["ema_gap_ratio"]) == ("val_loss_ema", pytest.approx(4.0))
+
+
 @pytest.mark.parametrize("name", ["val/loss_ema", "ema/val_loss", "val_loss.ema", "ema_val_loss"])
 def test_averaged_weights_are_compared_with_the_trained_ones(features_of: Any, name: str) -> None:
     plain = "val/loss" if "/" in name else "val_loss"

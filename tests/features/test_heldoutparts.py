@@ -31,6 +31,26 @@ def test_the_only_class_with_a_score_is_compared_with_the_accuracy(features_of: 
     assert features_of(logged).values["accuracy_over_class"] is None
 
 
+def test_classes_that_share_a_measure_are_named_by_their_word(features_of: FeaturesOf) -> None:
+    """`recall_legit` and `recall_fraud` are classes; averages and sizes of objects are none."""
+    logged = {"val_accuracy": [0.99] * 5, "recall_legit": [0.99] * 5, "recall_fraud": [0.02] * 5}
+    row = features_of(logged).values
+
+    assert (row["class_score_low_name"], row["class_score_low"], row["class_score_high_name"]) == (
+        "fraud",
+        0.02,
+        "legit",
+    )
+    assert row["macro_score_metric"] is None
+    others = {
+        "val_f1_macro": [0.9] * 5,
+        "val_f1_weighted": [0.5] * 5,
+        "val_ap_small": [0.1] * 5,
+        "val_ap_large": [0.9] * 5,
+    }
+    assert features_of(others).values["class_score_count"] is None
+
+
 def test_a_class_named_by_its_number_is_one_class(features_of: FeaturesOf) -> None:
     """Its recall stands for no macro average."""
     logged = {"val_accuracy": [0.97] * 5, "val_recall/class0": [0.99] * 5, "val_recall/class1": [0.02] * 5}

@@ -39,6 +39,23 @@ def test_a_module_without_any_gradient_is_named(features_of: FeaturesOf) -> None
     assert later["module_without_grad"] is None
 
 
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"freeze_encoder": "true"}, None),
+        ({"model.frozen_modules": "[encoder, stem]"}, None),
+        ({"freeze_encoder": "false"}, "encoder"),
+        ({"freeze_head": "true"}, "encoder"),
+    ],
+)
+def test_a_module_that_a_setting_freezes_lacks_nothing(
+    features_of: FeaturesOf, config: dict[str, str], named: str | None
+) -> None:
+    logged = {"grad/encoder_norm": [0.0] * 10, "grad/head_norm": [0.5] * 10}
+
+    assert features_of(logged, config).values["module_without_grad"] == named
+
+
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert modules.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

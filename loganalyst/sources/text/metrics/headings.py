@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.loglines import Chunk
 
-# `Test Error: `, `Running Validation...`, `Eval begin...`, `--- Validation ---`, `[Testing]`, `Epoch 3 Validation stats`,
+# `Test Error: `, `Running Validation...`, `Eval begin...`, `--- Validation ---`, `[Testing]`, `Epoch 3 Validation`,
 # `----- Validation 12 -----`, `Testergebnis`
 HEADING = (
     r"(?i)^[\W_]*(?:(?:epoch|step|iteration|iter)[\s:#\[(]{0,3}\d+[\s:\])/,|\-\d]{0,14})?(?:(?:running|run|start(?:ing)?|begin(?:ning)?|perform(?:ing)?|on)\s)?(?:the\s)?(?:model\s)?"
-    r"(?:test|testing|testergebnisse?|evaluate|evaluating|evaluation|eval|validate|validating|validation|valid|val|dev)"
+    r"(?:test|testing|testergebnis(?:se)?|evaluate|evaluating|evaluation|eval|validate|validating|validation|valid|val|dev)"
     r"(?:\s(?:error|set|results?|metrics|phase|performance|loop|stage|scores?|stats|statistics|report|summary|data|"
     r"model|begin|started|the model|"
     r"on (?:the )?(?:test|validation|val|dev|held-?out)(?: (?:set|data|split))?))?(?:\s\d{1,6}\s?[\-=*#]{3,})?[\W_]*$"

@@ -35,7 +35,7 @@ _UNIT = re.compile(
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
     r"(?![\w/])(?!\s?[:=])"  # ` tokens/s: ` is the name of the next number
 )
-# What ends a number: the end, a delimiter, a full stop, ` - `, the `=` of a sum; otherwise it is a part of a word (`3d`)
+# What ends a number: the end, a delimiter, a full stop, ` - `, the `=` of a sum; otherwise it is part of a word (`3d`)
 _END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}|={SLOT}")
 _WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number: `tensor(`, `np.float32(`
 # `: `, ` = `, ` => `, ` is `, ` was: `, `: tensor([`

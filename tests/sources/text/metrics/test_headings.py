@@ -22,6 +22,8 @@ def names(text: str) -> list[str]:
         ("--- Validation ---", "Valid"),
         ("[Testing]", "Test"),
         ("Evaluating on the test set", "Eval"),
+        ("----- Validation 12 -----", "Valid"),
+        ("Testergebnis", "Test"),
     ],
 )
 def test_results_below_a_heading_are_of_its_data(heading: str, word: str) -> None:
@@ -35,7 +37,8 @@ def test_results_below_a_heading_are_of_its_data(heading: str, word: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "line", ["test the brakes", "The test failed", "valid until 2027", "Testing 3 models", "Test: 0.5"]
+    "line",
+    ["test the brakes", "The test failed", "valid until 2027", "Testing 3 models", "Test: 0.5", "Epoch 7 took 3 s"],
 )
 def test_other_lines_open_nothing(line: str) -> None:
     assert re.search(headings.HEADING, line) is None
@@ -46,6 +49,16 @@ def test_a_line_about_the_training_ends_them(closes: str) -> None:
     text = "".join(f"Validation:\nacc: 0.{i}\n{closes}\nloss: {i}.5\n" for i in range(1, 5))
 
     assert names(text) == ["Valid acc", "loss"]
+
+
+def test_a_heading_may_open_the_epoch() -> None:
+    text = "".join(
+        f"Epoch {i} Training stats.\n  Loss: {i}.5\nEpoch {i} Validation stats.\n  Loss: {i}.75\n" for i in (1, 2, 3)
+    )
+
+    assert parse(frame(text)).select("metric", "epoch", "value").rows() == [
+        (name, float(i), i + rest) for i in (1, 2, 3) for name, rest in (("Loss", 0.5), ("Valid Loss", 0.75))
+    ]
 
 
 def test_they_end_after_some_lines() -> None:

@@ -346,6 +346,46 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             )
         ],
     ),
+    "a count of correct answers is a share of its total": (
+        "".join(f"Epoch {k}\nAccuracy on evaluation data: {90 + k} / 200\n" for k in (1, 2, 3)),
+        [("evaluation Accuracy", k, k, (90 + k) / 200) for k in (1, 2, 3)],
+    ),
+    "a count behind an epoch may be of correct answers": (
+        "".join(f"Epoch {k}: {n} / 10000\n" for k, n in enumerate((8123, 9010, 9307, 9288))),
+        [("accuracy", k, k, n / 10000) for k, n in enumerate((8123, 9010, 9307, 9288))],
+    ),
+    "per cent of data are an accuracy": (
+        "".join(f"epoch {k} ce=0.{k} train=5{k}.5% test=4{k}.5%\n" for k in (1, 2, 3)),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (("ce", k, k, k / 10), ("train accuracy", k, k, 50.5 + k), ("test accuracy", k, k, 40.5 + k))
+        ],
+    ),
+    "Caffe names the data before the output": (
+        "".join(f"Iteration {k}00, loss = 0.{k}\n    Test net output #0: accuracy = 0.9{k}\n" for k in (1, 2, 3)),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (("loss", 100 * k, None, k / 10), ("Test accuracy", 100 * k, None, 0.9 + k / 100))
+        ],
+    ),
+    "results behind a mark of a prompt": (
+        "".join(f"iter: {k} / 9, total loss: 0.{k}\n >>> loss_cls: 0.0{k}\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("total loss", k, None, k / 10), ("loss_cls", k, None, k / 100))],
+    ),
+    "a result named after a generation is no position": (
+        "".join(f"step {k}: loss_G_generation: 0.{k}, loss_D: 0.0{k}\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("loss_G_generation", k, None, k / 10), ("loss_D", k, None, k / 100))],
+    ),
+    "the unit of a rate is no word of the next name": (
+        "".join(f"epoch {k}: 12.5 Hz objective: 0.{k}\n" for k in (1, 2, 3)),
+        [("objective", k, k, k / 10) for k in (1, 2, 3)],
+    ),
+    "the return of an episode": (
+        "".join(f"step:{k}0 episode:{k} R:{k}.5\n" for k in (1, 2, 3)),
+        [("R (reward)", 10 * k, None, k + 0.5) for k in (1, 2, 3)],
+    ),
     "names before the position, values behind it": (
         "".join(f"Cost after iteration {k}00: 0.{k}\n" for k in (1, 2, 3)),
         [("Cost", 100 * k, None, k / 10) for k in (1, 2, 3)],
