@@ -16,7 +16,7 @@ from loganalyst import opening
 from loganalyst.model import filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources import formats
-from loganalyst.sources.discovery import metricfiles
+from loganalyst.sources.discovery import metricfiles, samerecord
 from loganalyst.sources.discovery.folder import encodable, is_walked
 from loganalyst.sources.discovery.walk import MIN_CONFIDENCE
 
@@ -39,6 +39,8 @@ def courses(folder: Path) -> Courses:
     if len(files) > MAX_FEW:
         return Courses()
     with opening.within(opening.bounds([folder])):
+        again = samerecord.without_names([*map(str, files)])
+        files = [file for file in files if str(file) not in again]
         sure = [file for file in files if _confidence(file) >= MIN_CONFIDENCE]
         found = sure or [file for file in files if _confidence(file) >= formats.PLAUSIBLE and _is_course(file)]
     return Courses(tuple(found)) if len(found) == 1 or _are_of_one_run(found) else Courses(others=tuple(found))
