@@ -1,7 +1,7 @@
 """The files of a folder that hold the course of a training, by their content: where no name says that there is a run.
 
-A file is one if its reader is sure of it. Else it must be named after a metric and nothing else (`rewards`), or have a
-column that is, and that moves as a course does: the values of samples, such as predictions, follow no order.
+A file is one if its reader is sure of it. Else it must be named after a metric and nothing else (`rewards`). Or it, or
+a column, has the name of a measure, and the values move as a course does: those of samples follow no order.
 """
 
 from collections.abc import Sequence
@@ -90,9 +90,11 @@ def _is_course(file: Path) -> bool:
         points = _first_points(file)
     except Exception:
         return False
-    by_file = filemeasure.is_metric(file.stem)
+    by_file, measured = filemeasure.is_metric(file.stem), filemeasure.says_measure(file.stem)
     for (name,), rows in points.group_by("metric"):
-        if rows.height >= MIN_POINTS and (by_file or (filemeasure.says_measure(str(name)) and _is_even(rows["value"]))):
+        if rows.height < MIN_POINTS:
+            continue
+        if by_file or ((measured or filemeasure.says_measure(str(name))) and _is_even(rows["value"])):
             return True
     return False
 

@@ -1,13 +1,13 @@
 """Histories that a script saved with NumPy: `train_loss.npy`, `history.npz`. Nothing is unpickled.
 
 A `.npy` of one dimension is a curve named after its file; of two dimensions, rows as in `numberrows`. In a `.npz` each
-array is a curve under its own name; an array named like a counter (`step`, `epoch`) that has as many numbers counts
-them. One or two numbers are a curve where the name is that of a metric, as for a last test. Arrays of another shape are
-a gap. Source: numpy 2.3, `lib/format.py`.
+array is a curve under its own name, or the file's where only that says what was measured. An array named like a counter
+(`step`, `epoch`) that has as many numbers counts them. One or two numbers are a curve where the name is that of a
+metric, as for a last test. Arrays of another shape are a gap. Source: numpy 2.3, `lib/format.py`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,7 @@ NAME = "numpy"
 
 _COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
 _SHAPE = re.compile(rb"'shape': \(([\d, ]*)\)")  # of the first array: `'shape': (50,)`
+_BY_NUMPY = re.compile(r"arr_\d{1,9}")  # `arr_0`: how NumPy names an array without a name
 MAX_SHOWN = 3  # arrays that a gap names
 
 
@@ -86,8 +87,24 @@ def _one(path: Path, array: Floats) -> Iterator[Tables]:
         yield Tables(gaps=gap(path, f"NumPy: an array of shape {array.shape} is no history", 0, path.stat().st_size))
 
 
-def _named(path: Path, curves: dict[str, Floats]) -> Iterator[Tables]:
-    counter = next(iter(stepcolumns.matching(curves, _COUNTERS)), None)
+def _by_file(names: Sequence[str], path: Path) -> list[str]:
+    """The names of curves, with what only the name of the file says: all of it for a single curve.
+
+    >>> _by_file(["arr_0"], Path("episode_rewards.npz")), _by_file(["train", "val"], Path("losses.npz"))
+    (['episode_rewards'], ['train/losses', 'val/losses'])
+    """
+    metric = unnamed.metric_of(path)
+    names = filemeasure.named(names, path)
+    plain = len(names) == 1 and not filemeasure.says_measure(names[0])
+    by_numpy = plain and bool(_BY_NUMPY.fullmatch(names[0])) and filemeasure.says_measure(metric)
+    return [metric] if by_numpy or (plain and filemeasure.is_metric(metric)) else names
+
+
+def _named(path: Path, found: dict[str, Floats]) -> Iterator[Tables]:
+    counter = next(iter(stepcolumns.matching(found, _COUNTERS)), None)
+    others = [name for name in found if name != counter]
+    names = dict(zip(others, _by_file(others, path), strict=True))
+    curves = {names.get(name, name): array for name, array in found.items()}
     for name, array in curves.items():
         counted = counter is not None and len(curves[counter]) == len(array)
         if name != counter:

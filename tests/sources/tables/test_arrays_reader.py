@@ -1,6 +1,7 @@
 """Histories saved with NumPy."""
 
 import numpy as np
+import pytest
 
 from loganalyst.model import Tables
 from loganalyst.sources.discovery import runs as discover
@@ -50,6 +51,22 @@ def test_arrays_have_their_own_names_and_counter(tmp_path):
         ("loss", 3, 1.5),
     ]
     assert found.gaps["why"].to_list() == ["NumPy: images has shape (2, 3, 3), which is no curve"]
+
+
+@pytest.mark.parametrize(
+    ("file", "names", "metrics"),
+    [
+        ("episode_rewards", ["saved"], ["episode_rewards"]),  # one array in a file named after a metric
+        ("resnet_loss", ["arr_0"], ["resnet_loss"]),  # NumPy's own name
+        ("resnet_loss", ["grid"], ["grid"]),
+        ("accs", ["train", "test"], ["train/accs", "test/accs"]),  # only the data
+        ("losses", ["val_acc"], ["val_acc"]),
+    ],
+)
+def test_the_file_says_what_the_names_of_arrays_do_not(tmp_path, file, names, metrics):
+    np.savez(tmp_path / f"{file}.npz", **{name: [0.5, 0.25, 0.125] for name in names})
+
+    assert read(tmp_path / f"{file}.npz").points["metric"].unique(maintain_order=True).to_list() == metrics
 
 
 def test_rows_with_a_step(tmp_path):
