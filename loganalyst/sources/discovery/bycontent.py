@@ -1,7 +1,7 @@
 """The files of a folder that hold the course of a training, by their content: where no name says that there is a run.
 
-A file is one if its reader is sure of it. Else it must be named after a metric and nothing else (`rewards`), or have a
-column that is, and that moves as a course does: the values of samples, such as predictions, follow no order.
+A file is one if its reader is sure of it. Else it must be named after a metric and nothing else (`rewards`). Or it, or
+a column, has the name of a measure, and the values move as a course does: those of samples follow no order.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from loganalyst import opening
 from loganalyst.model import filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources import formats
-from loganalyst.sources.discovery import metricfiles
+from loganalyst.sources.discovery import metricfiles, samerecord
 from loganalyst.sources.discovery.folder import encodable, is_walked
 from loganalyst.sources.discovery.walk import MIN_CONFIDENCE
 
@@ -39,6 +39,8 @@ def courses(folder: Path) -> Courses:
     if len(files) > MAX_FEW:
         return Courses()
     with opening.within(opening.bounds([folder])):
+        again = samerecord.without_names([*map(str, files)])
+        files = [file for file in files if str(file) not in again]
         sure = [file for file in files if _confidence(file) >= MIN_CONFIDENCE]
         found = sure or [file for file in files if _confidence(file) >= formats.PLAUSIBLE and _is_course(file)]
     return Courses(tuple(found)) if len(found) == 1 or _are_of_one_run(found) else Courses(others=tuple(found))
@@ -88,9 +90,11 @@ def _is_course(file: Path) -> bool:
         points = _first_points(file)
     except Exception:
         return False
-    by_file = filemeasure.is_metric(file.stem)
+    by_file, measured = filemeasure.is_metric(file.stem), filemeasure.says_measure(file.stem)
     for (name,), rows in points.group_by("metric"):
-        if rows.height >= MIN_POINTS and (by_file or (filemeasure.says_measure(str(name)) and _is_even(rows["value"]))):
+        if rows.height < MIN_POINTS:
+            continue
+        if by_file or ((measured or filemeasure.says_measure(str(name))) and _is_even(rows["value"])):
             return True
     return False
 

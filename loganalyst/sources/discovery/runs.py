@@ -15,7 +15,7 @@ from loganalyst import opening
 from loganalyst.errors import SourceError, nearest
 from loganalyst.opening import Bounds
 from loganalyst.sources import formats, unknown
-from loganalyst.sources.discovery import bycontent, jobchains, rankseries, rotation
+from loganalyst.sources.discovery import bycontent, jobchains, rankseries, rotation, snapshots
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.discovery.folder import encodable
@@ -160,9 +160,9 @@ def discover(path: Path, *, by_content: bool = True) -> Found:
         reasons = "; ".join(f"{file}: {why}" for file, why in [*unread, *_others(path)][:MAX_SHOWN])
         raise SourceError(path, problem + (f" ({reasons})" if reasons else ""), READABLE)
     if len(first) > 1:
-        first += islice(every, jobchains.MAX_JOBS)
+        first += islice(every, max(jobchains.MAX_JOBS, snapshots.MAX_SNAPSHOTS))
         count = len(first) + sum(1 for _ in every)
-        if count == len(first) and (end := jobchains.last(first)):
+        if count == len(first) and (end := jobchains.last(first) or snapshots.longest(first)):
             return end
         names = ", ".join(os.path.relpath(found.root, path if path.is_dir() else path.parent) for found in first[:3])
         problem = f"holds {count:,} runs"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loganalyst.opening import opened
-from loganalyst.sources.discovery import metricfiles, rankseries
+from loganalyst.sources.discovery import metricfiles, rankseries, samerecord
 from loganalyst.sources.discovery.filenames import is_part, may_be_table
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.jobs import by_job, job_id
@@ -71,6 +71,7 @@ class _Walk:
     def _scanned(self, path: str, name: str, depth: int, mode: str) -> Folder:
         folder = scan(path, name, depth, mode, real_root=self._real_root, links=self._links)
         metricfiles.take(folder)
+        samerecord.take(folder, _shows_training)
         return folder
 
     def _closed(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:

@@ -14,6 +14,7 @@ _MARK = re.compile(r"^\s*[#%]+\s*")  # `# `, `%% `: what begins a comment
 _BETWEEN = tuple(map(re.compile, (r"\t+", r"\s*[,;|]\s*", r"\s{2,}", r"[\s,;|]+")))
 # names that share a word: `frmses(low, mid, high)`
 _GROUP = re.compile(r"([A-Za-z][\w.-]{0,60})\s?\(([^(),]{1,40}(?:,[^(),]{1,40}){1,20})\)")
+_BRACKETS = re.compile(r"[()\[\]]+")  # of tuples: `epoch (val_ndcg, val_hr) (test_ndcg, test_hr)`
 MAX_LETTERS = 60  # of a name; a longer text is a sentence
 
 
@@ -22,13 +23,21 @@ def names(comments: Sequence[str], width: int) -> list[str]:
 
     >>> names(["# seed 1", "# epoch\\ttraining loss"], 2), names(["# maes, errs(low, high)"], 3)
     (['epoch', 'training loss'], ['maes', 'errs/low', 'errs/high'])
+    >>> names(["epoch (val_ndcg, val_hr) (test_ndcg, test_hr)"], 5)
+    ['epoch', 'val_ndcg', 'val_hr', 'test_ndcg', 'test_hr']
     """
     return next((found for line in reversed(comments) for found in _split(line) if len(found) == width), [])
 
 
 def _split(comment: str) -> Iterator[list[str]]:
-    """The names of a comment by each separator that it may have."""
-    line = _GROUP.sub(_spelled_out, _MARK.sub("", comment).strip())
+    """The names of a comment by each separator that it may have: with groups spelled out, then with tuples as names."""
+    bare = _MARK.sub("", comment).strip()
+    yield from _by_separators(_GROUP.sub(_spelled_out, bare))
+    if _BRACKETS.search(bare):
+        yield from _by_separators(_BRACKETS.sub(" ", bare))
+
+
+def _by_separators(line: str) -> Iterator[list[str]]:
     for between in _BETWEEN:
         found = [name.strip(" '\"[]") for name in between.split(line.strip(" \t,;|"))]
         if len(set(found)) == len(found) and all(map(_is_name, found)):

@@ -52,6 +52,15 @@ def tables(path: Path, rows: Sequence[Numbers], sample: str) -> Iterator[Tables]
         yield Tables(gaps=hint)
 
 
+def width(rows: Sequence[Numbers]) -> int:
+    """How many curves the lists are, or their rows have.
+
+    >>> width([[2.5, 0.3], [2.0, 0.4], [1.5, 0.5]]), width([[0.5] * 12, [0.25] * 12])
+    (2, 2)
+    """
+    return len(rows) if _are_curves(rows) else len(rows[0])
+
+
 def _are_curves(rows: Sequence[Numbers]) -> bool:
     """Whether the lists are curves, not rows: they are long and few, or differ in length."""
     sizes = {len(row) for row in rows}

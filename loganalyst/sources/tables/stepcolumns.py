@@ -39,6 +39,7 @@ STEP_ENDS = (
 )
 EPOCHS = (
     *("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "epoch_no", "ep"),
+    *("epoca", "época", "epoche", "époque", "epoque", "epoka", "эпоха", "轮次", "轮", "エポック", "에포크"),
 )
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
 PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # texts such as "train" and "val"

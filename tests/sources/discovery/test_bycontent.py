@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from loganalyst.errors import SourceError
@@ -34,6 +35,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
         {"train_loss": column(LOSS), "val_loss": column(LOSS)},
         {"data/losses.json": json.dumps([{"loss": x, "val_loss": x} for x in LOSS])},
         {"out/walker_seed_1.csv": column(LOSS, SHARE, head="# epoch_return, epoch_success\n", sep=",")},
+        {f"out/vgg_{data}_acc_cifar": json.dumps([*zip(SHARE, SHARE, strict=True)]) for data in ("train", "test")},
         {"run.dat": column(LOSS, LOSS, head="# train_loss val_loss\n")},
     ],
 )
@@ -53,6 +55,7 @@ def test_what_plainly_is_a_course_is_read(tmp_path: Path, files: dict[str, str],
     [
         {"data.json": json.dumps([{"text": "a", "label": k % 2, "score": x} for k, x in enumerate(SHUFFLED)])},
         {"labels.json": json.dumps([int(10 * x) for x in SHUFFLED])},
+        {"error_of_samples": json.dumps(SHUFFLED)},
         {"class_weights.json": json.dumps(SHUFFLED[:20])},
         {"splits.json": json.dumps({"train": [*range(80)], "val": [*range(80, 100)]})},
         {"values.dat": column(SHUFFLED, SHUFFLED, head="# loss error\n")},  # in no order: samples
@@ -68,6 +71,15 @@ def test_what_is_no_course_is_refused(tmp_path: Path, files: dict[str, str]) -> 
 
     with pytest.raises(SourceError, match="holds no log that can be read"):
         discover(tmp_path)
+
+
+def test_arrays_of_weights_are_none_of_the_curves(tmp_path: Path) -> None:
+    for name, shape in (("W1", (8, 8)), ("bias1", (8,)), ("y_test", (40, 2))):
+        np.save(tmp_path / f"{name}.npy", np.ones(shape))
+    for name in ("train_lossB", "val_lossB"):
+        np.save(tmp_path / f"{name}.npy", LOSS)
+
+    assert {file.name for file in discover(tmp_path).files} == {"train_lossB.npy", "val_lossB.npy"}
 
 
 def test_files_of_several_trainings_are_named(tmp_path: Path) -> None:

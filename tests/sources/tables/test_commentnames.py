@@ -34,3 +34,10 @@ def test_the_last_comment_that_fits_counts() -> None:
 @given(st.text(max_size=200), st.integers(1, 9))
 def test_any_comment_gives_all_names_or_none(comment: str, width: int) -> None:
     assert len(commentnames.names([comment], width)) in (0, width)
+
+
+def test_tuples_are_names_of_their_own():
+    """A word before brackets is a name, where the columns are as many."""
+    assert commentnames.names(["epoch (dev_mrr, dev_hr) (test_mrr, test_hr)"], 5) == [
+        "epoch", "dev_mrr", "dev_hr", "test_mrr", "test_hr",
+    ]  # fmt: skip

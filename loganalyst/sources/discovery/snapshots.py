@@ -1,0 +1,121 @@
+"""One history that was saved again and again: `epoch_1/losses.json`, `epoch_2/losses.json`, each longer than the last.
+
+The names differ only in numbers, and each file begins the next one, value by value. Trainings of different lengths do
+not, so they stay apart.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from loganalyst import opening
+from loganalyst.opening import opened
+from loganalyst.sources import formats
+from loganalyst.sources.discovery.filenames import Kind, kind
+from loganalyst.sources.tables.npyarrays import Floats
+
+if TYPE_CHECKING:
+    from loganalyst.sources.discovery.runs import Found
+
+MAX_SNAPSHOTS = 300  # of one history
+MAX_BYTES = 16 << 20  # of all of them
+MIN_VALUES = 3  # different ones that two of them share: constant curves of two runs may agree
+
+_NUMBER = re.compile(r"\d{1,18}")
+
+Values = Mapping[str, Floats]
+
+
+def longest(found: "Sequence[Found]") -> "Found | None":
+    """The run with the whole history, if the others hold its beginnings; None if they do not."""
+    if not 1 < len(found) <= MAX_SNAPSHOTS or len({_shape(run) for run in found}) > 1:
+        return None
+    runs = sorted(found, key=_numbers)
+    if sum(_size(file) for run in runs for file in _measured(run)) > MAX_BYTES:
+        return None
+    if not _grow(map(_values, runs)):
+        return None
+    *earlier, whole = runs
+    last = _measured(whole)[0]
+    ignored = (f"{file}: an earlier part of {last}" for run in earlier for file in _measured(run))
+    words = (
+        f"{last.parent.name}/{last.name} holds all of the history of which {len(earlier):,} others are earlier parts"
+    )
+    return replace(whole, basis=(*whole.basis, words), ignored=(*whole.ignored, *ignored))
+
+
+def _measured(run: "Found") -> list[Path]:
+    """The files of a run that may hold metrics."""
+    return [file for file in run.files if kind(file.name) is not Kind.SETTINGS]
+
+
+def _shape(run: "Found") -> tuple[str, ...]:
+    """The paths of a run without numbers; those of one history are alike."""
+    return tuple(_NUMBER.sub("#", str(file)) for file in _measured(run))
+
+
+def _numbers(run: "Found") -> list[int]:
+    return [int(number) for file in _measured(run) for number in _NUMBER.findall(str(file))]
+
+
+def _size(file: Path) -> int:
+    try:
+        return os.path.getsize(file)
+    except OSError:
+        return 0
+
+
+def _values(run: "Found") -> Values:
+    """The values of each metric of a run, in order."""
+    with opening.within(run.bounds()):
+        frames = [frame for file in _measured(run) for frame in _points(file)]
+    if not frames:
+        return {}
+    grouped = pl.concat(frames).group_by("file", "metric", maintain_order=True)
+    return {"/".join(map(str, key)): rows["value"].to_numpy() for key, rows in grouped}
+
+
+def _points(file: Path) -> Iterator[pl.DataFrame]:
+    try:
+        with opened(file) as handle:
+            reader = formats.reader(file, handle.read(formats.HEAD))
+        name = pl.lit(_NUMBER.sub("#", file.name)).alias("file")
+        for tables in reader.read(file) if reader else ():
+            # the name of a file may be that of its metric
+            metric = pl.col("metric").str.replace_all(r"\d+", "#")
+            yield tables.points.select(name, metric, "value")
+    except OSError:
+        return
+
+
+def _grow(histories: Iterator[Values]) -> bool:
+    """Whether each history begins the next one; none is read after the first that does not."""
+    said = False
+    for shorter, longer in pairwise(histories):
+        if not _begins(shorter, longer):
+            return False
+        said = _say_enough(shorter, longer)
+    return said
+
+
+def _begins(first: Values, second: Values) -> bool:
+    """Whether each metric of the first history begins the same metric of the second."""
+    none = np.empty(0)
+    return bool(first) and all(
+        np.array_equal(values, second.get(metric, none)[: values.size], equal_nan=True)
+        for metric, values in first.items()
+    )
+
+
+def _say_enough(shorter: Values, longer: Values) -> bool:
+    """Whether two histories have enough different values in common, and the second is longer."""
+    shared = [len(np.unique(values)) for values in shorter.values()]
+    grew = sum(map(len, longer.values())) > sum(map(len, shorter.values()))
+    return grew and max(shared, default=0) >= MIN_VALUES
