@@ -45,9 +45,9 @@ class Session:
     program, or by its form the interpreter (`uncaught:…`), printed each exception. last_caught: the last line of each.
     apart: exceptions between whose tracebacks the program printed something else. last_own: the last line of an
     exception that the program or the interpreter printed. own: what printed them. head: the last line that opens a
-    traceback. answered: the last line that names the exception of one. reported: the last line of a report on the end of the job, which precedes its output.
-    reported_done: the report says that the job succeeded. ended_at: its last end mark. started, ended: its first and
-    last time (µs).
+    traceback. answered: the last line that names the exception of one.
+    reported: the last line of a report on the end of the job, which precedes its output. reported_done: the report
+    says that the job succeeded. ended_at: its last end mark. started, ended: its first and last time (µs).
     """
 
     first_line: int
@@ -145,7 +145,7 @@ class Session:
         if part in ("caught", "uncaught"):
             self.last_own = max(self.last_own, fault[0])
             self.own = sorted({*self.own, printer or "line"})
-        if fault[2] in having("step_cancelled") and self._was_done(fault[0]):
+        if fault[2] in (*having("step_cancelled"), *having("driver_record")) and self._was_done(fault[0]):
             return
         if self.is_fatal_at(part, fault[0]):
             self.faults[part] = min(self.faults.get(part, fault), fault, key=itemgetter(0))
