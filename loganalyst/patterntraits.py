@@ -32,6 +32,7 @@ TRAITS: Mapping[str, str] = {
     "failure_table": "head of a launcher's table of failed ranks",
     "failure_table_entry": "line of a launcher's table of failed ranks",
     "missing_ranks": "captures `ranks`: the ranks that did not arrive",
+    "driver_record": "a record of the driver, which an epilog prints: behind the end of the program it is no cause",
     "device_word": "the driver of the node names a broken device; errors of libraries on its ranks are echoes",
     "own_device": "the process on the device that the line names gets the error",
     "work_counts": "captures `group`, `rank`, `enqueued` and `done`: operations of a rank in a process group",

@@ -163,6 +163,9 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     signalled = ((_PART == "confirm") & alive & _LABEL.is_in(["other", "host_oom", "segfault"])).any().over("session")
     # A failure after the work is done is no cause, unless the program failed as well.
     gone = pl.col("over") & ((_PART == "aside") | (_PART.is_in(["peer", "cascade"]) & ~failed))
+    # An epilog shows records of the driver, of any time and program
+    exits = ((_PART == "confirm") & alive & ~has_trait("driver_record")).any().over("session")
+    gone |= pl.col("over") & has_trait("driver_record") & ~exits
     # A shell goes on after a line that it cannot run; only a failed exit shows that the line was the work.
     worked = pl.col("logged") | (pl.col("behind") >= blame_limit("script_goes_on"))
     gone |= has_trait("shell_line") & (worked & ~failed | signalled)

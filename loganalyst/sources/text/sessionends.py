@@ -19,6 +19,7 @@ _PRINTER = re.compile(r'"printer":"(\w+)"')  # `"printer":"logger"`
 _WAS_HANDLED = '"handled":true'  # in captures of an exception behind which the program says what it did instead
 _LATE = '"late":true'  # in captures of an exception that left the training behind it
 _OF_TRACEBACK = '"exception":'  # in captures of a traceback's exception
+_UNCAUGHT = "uncaught:"  # before the pattern of an exception that the interpreter seems to have printed
 _NAT = np.iinfo(np.int64).min  # NaT as an integer
 _STATUS_OF_STOP: dict[str, RunStatus] = {
     "slurm_timeout": "timeout",
@@ -41,12 +42,12 @@ class Session:
     and no metric precedes it. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
     exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
-    program printed each exception. last_caught: the last line of each. apart: exceptions between whose tracebacks the
-    program printed something else. last_own: the last line of an exception that the program or the interpreter
-    printed. own: what printed them. head: the last line that opens a traceback. answered: the last line that names the
-    exception of one. reported: the last line of a report on the end of the job, which precedes its output.
-    reported_done: the report says that the job succeeded. ended_at: its last end mark. started, ended: its first and
-    last time (µs).
+    program, or by its form the interpreter (`uncaught:…`), printed each exception. last_caught: the last line of each.
+    apart: exceptions between whose tracebacks the program printed something else. last_own: the last line of an
+    exception that the program or the interpreter printed. own: what printed them. head: the last line that opens a
+    traceback. answered: the last line that names the exception of one.
+    reported: the last line of a report on the end of the job, which precedes its output. reported_done: the report
+    says that the job succeeded. ended_at: its last end mark. started, ended: its first and last time (µs).
     """
 
     first_line: int
@@ -105,10 +106,17 @@ class Session:
         """Whether the program went on after exceptions that it printed itself: it did so again and again, or its job
         succeeded. The last words of a log may be the same exception of several ranks.
         """
-        often = [pattern for pattern, times in self.caught.items() if times >= blame_limit("printed_again")]
+        often = [pattern for pattern in self._repeated() if not pattern.startswith(_UNCAUGHT)]
         last = last_line - blame_limit("last_words")
         went_on = any(pattern in self.apart or self.last_caught[pattern] < last for pattern in often)
         return (went_on or self.reported_done) and "confirm" not in self.faults
+
+    def _repeated(self) -> list[str]:
+        return [pattern for pattern, times in self.caught.items() if times >= blame_limit("printed_again")]
+
+    def caught_at_top(self) -> bool:
+        """Whether a script printed the same exception from its top again and again: a process dies once."""
+        return any(pattern.startswith(_UNCAUGHT) and pattern in self.apart for pattern in self._repeated())
 
     def _trained(self, last_line: int) -> bool:
         """Whether it trained to its end, or longer than a buffer holds, behind an exception that nothing caught."""
@@ -131,12 +139,13 @@ class Session:
         elif printer == "interpreter":
             part = "uncaught"
             self.late |= late
+            self._count(fault[0], _UNCAUGHT + fault[2], by_logger=False)
         if _WAS_HANDLED in captures:
             return
         if part in ("caught", "uncaught"):
             self.last_own = max(self.last_own, fault[0])
             self.own = sorted({*self.own, printer or "line"})
-        if fault[2] in having("step_cancelled") and self._was_done(fault[0]):
+        if fault[2] in (*having("step_cancelled"), *having("driver_record")) and self._was_done(fault[0]):
             return
         if self.is_fatal_at(part, fault[0]):
             self.faults[part] = min(self.faults.get(part, fault), fault, key=itemgetter(0))

@@ -4,6 +4,8 @@ It did what it had done before (`video 7 ok`, `video 8 ok`), or its results foll
 only that the exceptions did not end it.
 """
 
+from math import inf
+
 import polars as pl
 
 from loganalyst.model import table
@@ -43,12 +45,26 @@ def _shown(tail: pl.DataFrame, later: pl.DataFrame, start: Session) -> pl.DataFr
     if (beside or {*start.own} <= {"library", "command"}) and later.height >= blame_limit("same_work"):
         return later  # it caught what it raised as it was imported, or a shell went on behind its command
     same = _same_work(tail)
-    if "interpreter" in start.own:  # a logger writes at once; other output waits in a buffer
-        records = same.filter(pl.col("text").str.contains(_RECORD))
-        return same if records.height >= blame_limit("same_work") else same[:0]
+    if "interpreter" in start.own:
+        return same if _logged(same) >= _enough_records(start) else same[:0]
     if same.height or start.trained >= blame_limit("survived_after"):
         return same
     return later.filter(results.are_results(later["message"]))
+
+
+def _logged(lines: pl.DataFrame) -> int:
+    """How many of the lines are records of a logger, which writes at once: other output waits in a buffer."""
+    return lines["text"].str.contains(_RECORD).sum()
+
+
+def _enough_records(start: Session) -> float:
+    """How many records show that an exception which nothing caught, by its form, was of another program.
+
+    Where the program trains, they may be of its other ranks or of a buffer: `blame/survival.py` counts metrics then.
+    """
+    if start.caught_at_top():
+        return blame_limit("same_work")
+    return inf if start.trained >= blame_limit("survived_after") else blame_limit("records_go_on")
 
 
 def _same_work(tail: pl.DataFrame) -> pl.DataFrame:
