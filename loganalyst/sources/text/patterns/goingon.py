@@ -54,7 +54,7 @@ def _shown(tail: pl.DataFrame, later: pl.DataFrame, start: Session) -> pl.DataFr
 
 def _logged(lines: pl.DataFrame) -> int:
     """How many of the lines are records of a logger, which writes at once: other output waits in a buffer."""
-    return lines["text"].str.contains(_RECORD).sum()
+    return int(lines["text"].str.contains(_RECORD).sum())
 
 
 def _enough_records(start: Session) -> float:
