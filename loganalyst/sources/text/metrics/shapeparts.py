@@ -137,6 +137,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     """The parsed shape; `rare`: fewer than MIN_LINES lines have it."""
     texts = shape.split(SLOT)
     numbers = _numbers(texts)
+    _percentages(numbers, texts)
     linelabels.complete(numbers, texts)
     evaluation = linedata.assign(numbers, texts, shape)
     _carry(numbers, texts)
@@ -178,16 +179,22 @@ def _numbers(parts: list[str]) -> list[Number]:
 
 
 def _measured(number: Number, unit: str) -> Number:
-    """The number with a name that its unit completes: `iter 0.32s` is a time, `797.5 img/s` has no other name, and
-    per cent of data alone are an accuracy (`train=50.3% test=49.8%`).
-    """
-    if "%" in unit and SPLIT.fullmatch(number.plain):
-        number.key, number.plain = f"{number.key} accuracy", f"{number.plain} accuracy"
+    """The number with a name that its unit completes: `iter 0.32s` is a time, `797.5 img/s` has no other name."""
     if unit in _SECONDS and STEP.match(number.plain) and not number.plain.endswith("time"):
         number.key, number.plain = f"{number.key} time", f"{number.plain} time"
     if not number.key and not number.separated and _RATE.fullmatch(unit):
         number.key, number.plain, number.bounded = unit.strip(), unit.strip(), True
     return number
+
+
+def _percentages(numbers: list[Number], texts: list[str]) -> None:
+    """Name per cent of data alone an accuracy (`ce=0.5 train=50.3% test=49.8%`). In a line without another result they
+    may be a progress: `Validation: 30%`.
+    """
+    found = [n for n in numbers if SPLIT.fullmatch(n.plain) and texts[n.index + 1].lstrip().startswith("%")]
+    if len(found) > 1 or (found and any(STRONG.search(n.plain) for n in numbers)):
+        for n in found:
+            n.key, n.plain = f"{n.key} accuracy", f"{n.plain} accuracy"
 
 
 def _names_result(text: str) -> bool:

@@ -362,6 +362,10 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             for row in (("ce", k, k, k / 10), ("train accuracy", k, k, 50.5 + k), ("test accuracy", k, k, 40.5 + k))
         ],
     ),
+    "per cent of data alone may be a progress": (
+        "".join(f"epoch {k} loss 0.{k}\nValidation: {k}0%\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("loss", k, k, k / 10), ("Validation", k, None, 10.0 * k))],
+    ),
     "Caffe names the data before the output": (
         "".join(f"Iteration {k}00, loss = 0.{k}\n    Test net output #0: accuracy = 0.9{k}\n" for k in (1, 2, 3)),
         [
