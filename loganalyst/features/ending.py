@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.configured import OF_PASSES
 from loganalyst.features.run import last_step, planned_steps
 from loganalyst.features.setup import EPOCH_KEYS
 from loganalyst.model import Feature, RunEnd
@@ -65,9 +66,17 @@ def _interval(context: Context) -> float:
 def _epochs_done_share(context: Context) -> float | None:
     """The last epoch logged as a share of the configured epochs."""
     logged = [c.epochs for c in context.curves] + [c.values for c in context.with_role("epoch")]
-    done = max((float(np.nanmax(e)) for e in logged if np.isfinite(e).any()), default=None)
+    done = max((float(np.nanmax(e)) for e in logged if np.isfinite(e).any()), default=_epochs_by_steps(context))
     share = ratio(done, context.number(*EPOCH_KEYS))
     return None if share is None else min(share, 1.0)
+
+
+def _epochs_by_steps(context: Context) -> float | None:
+    """The epochs done where the trainer counts epochs as its steps, from 0 or 1; None if it does not."""
+    last = last_step(context)
+    if last is None or context.trainer is None or context.trainer.step != OF_PASSES:
+        return None
+    return float(last + any(curve.steps.size and curve.steps[0] == 0 for curve in context.curves))
 
 
 def _cut_file(context: Context) -> str | None:

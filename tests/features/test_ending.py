@@ -152,3 +152,22 @@ def test_a_plan_that_was_reached_needs_no_end_line() -> None:
     found = ending.compute(Context(run, run_curves(run, {}, {}, {})[0], table("findings"), trainer=trainer))
 
     assert (found["run_end"], found["run_end_line_missing"]) == ("finished", False)
+
+
+@pytest.mark.parametrize(
+    ("trainer_id", "last", "end", "share"),
+    [
+        ("ultralytics", 40, "finished", 1.0),  # its steps are epochs
+        ("ultralytics", 30, "stopped_early_unexplained", 0.75),
+        ("trl-sft", 40, None, None),  # its steps are updates
+    ],
+)
+def test_steps_that_are_epochs_show_how_much_of_the_plan_was_done(
+    trainer_id: str, last: int, end: str | None, share: float | None
+) -> None:
+    run = run_of({"epochs": 40}, last)
+    trainer = next(known for known in trainers() if known.id == trainer_id)
+
+    found = ending.compute(Context(run, run_curves(run, {}, {}, {})[0], table("findings"), trainer=trainer))
+
+    assert (found["run_end"], found["run_epochs_done_share"]) == (end, share)
