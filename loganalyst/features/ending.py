@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.configured import OF_PASSES
+from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.run import last_step, planned_steps
 from loganalyst.features.setup import EPOCH_KEYS
 from loganalyst.model import Feature, RunEnd
