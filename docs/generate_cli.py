@@ -91,7 +91,7 @@ def _overview(group: Any) -> str:
         members = [(name, c) for name, c in sorted(group.commands.items()) if c.rich_help_panel == section]
         for place, (name, command) in enumerate(members):
             first = cleandoc(command.help).split("\n\n")[0]
-            anchor = f"loganalyst-{name}" + (f"-{next(iter(command.commands))}" if hasattr(command, "commands") else "")
+            anchor = f"loganalyst-{name}" + (f"-{min(command.commands)}" if hasattr(command, "commands") else "")
             rows.append(f"| {'' if place else section} | [`{name}`](#{anchor}) | {first} |")
     return "\n".join(["| | command | what it does |", "|---|---|---|", *rows, ""])
 
@@ -101,7 +101,7 @@ def _commands(command: Any, words: list[str]) -> Iterator[str]:
     members = getattr(command, "commands", None)
     if members is None:
         yield _part(command, words)
-    for name, member in (members or {}).items():
+    for name, member in sorted((members or {}).items()):  # tests register them in any order
         yield from _commands(member, [*words, name])
 
 
