@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
-from loganalyst.diagnosis.evidence import Answer, Answers, first_known, needs
+from loganalyst.diagnosis.evidence import Answer, Answers, first_known
 from loganalyst.diagnosis.kindcap import foreign
 from loganalyst.diagnosis.rule import FixTemplate, Item, Rule
 from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut
@@ -134,9 +134,9 @@ def _needs(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
     """What must be logged to resolve an unknown verdict: whether the rule applies, its evidence, or its symptoms."""
     rule = judged.rule
     if rule.applies_when and answers.applies[rule.id] is None:
-        return needs(answers.missing([rule.applies_when]), catalogue.declared)
+        return answers.needed(answers.missing([rule.applies_when]), catalogue.declared)
     items = [i.ask for i, holds in zip(rule.evidence, answers.items[rule.id], strict=True) if holds is None]
     if len(items) == len(rule.evidence):
-        return needs(answers.missing(items), catalogue.declared)
+        return answers.needed(answers.missing(items), catalogue.declared)
     symptoms = [catalogue.symptoms[s].ask for s in rule.symptoms if answers.symptoms[s] is None]
-    return needs(answers.missing(symptoms), catalogue.declared)
+    return answers.needed(answers.missing(symptoms), catalogue.declared)

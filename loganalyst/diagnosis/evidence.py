@@ -52,6 +52,13 @@ class Answers:
         """The unknown features of these questions, each once."""
         return tuple(dict.fromkeys(f for ask in asks for f in ask.features if self.values.get(f) is None))
 
+    def needed(self, features: Iterable[str], declared: Mapping[str, Feature]) -> str:
+        """What must be logged to know these features, in words. What is logged and does not show them is no need."""
+        if missing := sorted(self.to_log(features, declared)):
+            return f"needs {', '.join(missing)}"
+        names = sorted({declared[f].needs or f for f in features})
+        return f"not shown by {', '.join(names)}" if names else "undecided"
+
     def to_log(self, features: Iterable[str], declared: Mapping[str, Feature]) -> tuple[str, ...]:
         """What must be logged to know these features, each once, without what is logged already."""
         logged = {declared[f].needs for f, value in self.values.items() if value is not None and f in declared}
@@ -211,12 +218,6 @@ def first_known(templates: Iterable[Template | None], values: Mapping[str, Featu
     """The first text whose values are all known, or an empty text."""
     texts = (t.render(values) for t in templates if t is not None)
     return next((text for text in texts if text is not None), "")
-
-
-def needs(features: Iterable[str], declared: Mapping[str, Feature]) -> str:
-    """What must be logged to know these features, in words."""
-    names = sorted({declared[f].needs or f for f in features})
-    return f"needs {', '.join(names)}" if names else "undecided"
 
 
 def step(at: str | None, answers: Answers, witness: Witness) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.evidence import Answers, needs, symptom
+from loganalyst.diagnosis.evidence import Answers, symptom
 from loganalyst.diagnosis.rule import SymptomRule
 from loganalyst.diagnosis.symptomwords import Numbers, all_words, distinguishing_words, numbers
 from loganalyst.model import Told
@@ -91,7 +91,7 @@ def _answered(complaint: Complaint, catalogue: Catalogue, answers: Answers) -> T
         words = "; ".join([*findings, *_agreement(complaint.numbers, seen, catalogue, answers)])
         return Told(verdict="confirmed", seen=True, answer=f"the logs show it: {words}", **common)
     if open_:
-        missing = needs(answers.missing([catalogue.symptoms[id_].ask for id_ in open_]), catalogue.declared)
+        missing = answers.needed(answers.missing([catalogue.symptoms[id_].ask for id_ in open_]), catalogue.declared)
         answer = f"cannot be seen in the logs: {titles} {missing}"
         return Told(verdict="not_visible", seen=None, answer=answer, **common)
     return Told(verdict="contradicted", seen=False, answer=f"the logs do not show it (looked for {titles})", **common)

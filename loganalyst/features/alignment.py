@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from loganalyst.curves import axes
 from loganalyst.features.configured import EVALUATION_KEYS, SAVE_KEYS
 from loganalyst.features.context import Computed, Context, first_witness, witness_at
+from loganalyst.features.resume import restart_places
 from loganalyst.model import Curve, Feature, Witness
 
 Steps = NDArray[np.float64]
@@ -123,7 +124,7 @@ def _events(context: Context, curve: Curve) -> dict[str, Steps]:
         "epoch": axes.epoch_ends([curve], counters),
         "checkpoint": saved,
         "evaluation": evaluated,
-        "restart": curve.steps[1:][np.diff(curve.sessions) != 0].astype(float),
+        "restart": curve.steps[restart_places(context, curve)].astype(float),
         "line": _lines(context, curve),
     }
 
@@ -136,14 +137,15 @@ def _planned(curve: Curve, interval: float | None) -> Steps:
 
 
 def _lines(context: Context, curve: Curve) -> Steps:
-    """The steps at which log lines reported faults, by the times of the points around them."""
+    """The last logged steps before log lines that reported faults, by the times of both."""
     times = context.run.lines.filter(pl.col("part").is_in(FAULT_PARTS))["time"].drop_nulls()
     known = np.isfinite(curve.times)
     if not len(times) or not known.any() or np.any(np.diff(curve.times[known]) < 0):
         return np.empty(0)
     seconds = times.dt.epoch("us").to_numpy() / 1e6
     inside = seconds[(seconds >= curve.times[known][0]) & (seconds <= curve.times[known][-1])]
-    return np.asarray(np.interp(inside, curve.times[known], curve.steps[known]), dtype=float)
+    before = np.searchsorted(curve.times[known], inside, side="right") - 1
+    return curve.steps[known][before].astype(float)
 
 
 def _period(curve: Curve, periodic: pl.DataFrame, events: Mapping[str, Steps]) -> Computed:

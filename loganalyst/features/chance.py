@@ -191,7 +191,7 @@ def _rose(shares: NDArray[np.float64]) -> bool:
 
 def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
     """K if all `shares` lie near 1/K and most very near, and they do not rise. For a configured K above 20 the limits
-    are 1/K and half of it.
+    are 1/K and half of it. Where a K up to 20 is configured, no other up to 20 counts.
     """
     level = float(np.median(shares))
     if _rose(shares):
@@ -199,7 +199,8 @@ def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
     for k in (k for k in configured if k > max(SMALL_CLASS_COUNTS)):
         if abs(shares - 1 / k).max() < 1 / k and abs(level - 1 / k) < 0.5 / k:
             return k
-    k = int(np.clip(np.round(1 / max(level, 1e-9)), min(SMALL_CLASS_COUNTS), max(SMALL_CLASS_COUNTS)))
+    few = [k for k in configured if k in SMALL_CLASS_COUNTS]
+    k = min(few or SMALL_CLASS_COUNTS, key=lambda k: abs(k - 1 / max(level, 1e-9)))
     off = np.abs(shares - 1 / k)
     near, usual = feature_limit("chance_accuracy_near"), feature_limit("chance_accuracy_usual")
     apart = feature_limit("chance_accuracy_apart") / (k * (k + 1))

@@ -16,6 +16,7 @@ from loganalyst.thresholds import feature_limit
 NEEDS = "accuracy and loss of the same data"
 FEATURES = (
     Feature("objective_loss_metric", "text", "", "loss with an accuracy on the same data; of training and held-out data, the pair with the higher accuracy", NEEDS),
+    Feature("objective_loss_has_terms", "bool", "", "terms of a loss are logged too, so that this loss may be their sum", NEEDS),
     Feature("objective_loss_last", "float", "loss", "median of the last third of this loss", NEEDS),
     Feature("objective_loss_rise", "float", "loss", "objective_loss_last minus the lowest value", NEEDS),
     Feature("objective_accuracy_metric", "text", "", "the accuracy of this pair", NEEDS),
@@ -46,6 +47,7 @@ def compute(context: Context) -> Computed:
     last = median(_last_third(x))
     return {
         "objective_loss_metric": (loss.metric, witness_at(loss, len(loss.values) - 1)),
+        "objective_loss_has_terms": bool(context.with_role("loss_component", "val_loss_component")),
         "objective_loss_last": last,
         "objective_loss_rise": last - float(x.min()),
         "objective_accuracy_metric": accuracy.metric,

@@ -1,9 +1,12 @@
 """Features of restarts: do the loss and the learning rate continue where they stopped?"""
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
+from loganalyst.patterntraits import having
 
 ROLE = "train_loss"
 MIN_SIDE_POINTS = 5  # finite points on each side of a restart
@@ -51,7 +54,7 @@ def _repeated(curve: Curve) -> Computed:
 
 def _restarts(context: Context, curve: Curve) -> Computed:
     """Whether the loss and the rate continue at the restart at which the loss rose most."""
-    levels = [(i, *_levels(curve, int(i))) for i in np.flatnonzero(np.diff(curve.sessions)) + 1]
+    levels = [(i, *_levels(curve, int(i))) for i in restart_places(context, curve)]
     known = [(i, before, after) for i, before, after in levels if before is not None and after is not None]
     if not known:
         return {"resume_count": 0}
@@ -66,6 +69,23 @@ def _restarts(context: Context, curve: Curve) -> Computed:
         "resume_start_share": (after - before) / (first - before) if first is not None and first > before else None,
         "resume_lr_ratio": _rate_ratio(context, int(curve.steps[at])),
     }
+
+
+def restart_places(context: Context, curve: Curve) -> NDArray[np.int64]:
+    """The positions of the first values after a restart: of a session, or behind a line that names the checkpoint."""
+    said = context.run.lines.filter(
+        pl.col("pattern").is_in((*having("continued"), *having("optimizer_state_lost"))),
+        pl.col("file") == (curve.source or ""),
+    )
+    behind = np.searchsorted(curve.lines, said["line"].to_numpy(), side="right") if _in_order(curve.lines) else []
+    sessions = np.flatnonzero(np.diff(curve.sessions)) + 1
+    places = np.unique(np.concatenate([sessions, behind])).astype(np.int64)
+    return places[(places > 0) & (places < len(curve.values))]
+
+
+def _in_order(lines: NDArray[np.int64]) -> bool:
+    """Whether the lines of the values are known and go forward."""
+    return bool((lines >= 0).all() and (np.diff(lines) >= 0).all())
 
 
 def _levels(curve: Curve, at: int) -> tuple[float | None, float | None]:

@@ -148,11 +148,15 @@ def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
 
 
 def _interval(curve: Curve) -> float | None:
-    """The steps between cuts; None for fewer than three, for unequal distances, or for a rate that moves between them."""
+    """The steps between cuts; None for fewer than three, for unequal distances, or for a rate that moves between them.
+    Cuts between all values in turn are logged no oftener than they come: their distance is that of the values.
+    """
     x = curve.values
     cut = x[1:] < (1 - CUT) * x[:-1]
     between = np.diff(curve.steps[1:][cut])
     if between.size < MIN_EQUAL_CUTS - 1 or between.max() > MAX_UNEVEN * between.min():
+        return None
+    if between.min() <= np.diff(curve.steps).min():
         return None
     return float(np.median(between)) if np.allclose(x[1:][~cut], x[:-1][~cut], rtol=1e-3, atol=0) else None
 
