@@ -7,7 +7,7 @@ import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.progress import differs, printed_plan
-from loganalyst.model import OF_NO_FORMAT, UNREAD, Curve, Feature, Run
+from loganalyst.model import HEADER_ALONE, OF_NO_FORMAT, UNREAD, Curve, Feature, Run
 from loganalyst.patterntraits import having
 
 COUNTERS = (
@@ -84,8 +84,9 @@ def compute(context: Context) -> Computed:
     last = last_step(context)
     planned = planned_steps(context)
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
-    any_text = run.gaps.filter(why=OF_NO_FORMAT)["file"]  # a text, perhaps no log of the training
-    formats = {s.format for s in run.sources if s.path not in any_text}
+    # a text, perhaps no log of the training; or a header, which may have been copied without its rows
+    unsure = run.gaps.filter(pl.col("why").is_in((OF_NO_FORMAT, HEADER_ALONE)))["file"]
+    formats = {s.format for s in run.sources if s.path not in unsure}
     # a log alone may be an excerpt; with its config it is the whole output of the run
     expected = bool(formats & {"tensorboard", "wandb", "csv", "json"}) or {"text", "config"} <= formats
     unread = bool(run.gaps["why"].str.contains(UNREAD, literal=True).any())

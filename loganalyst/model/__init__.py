@@ -52,7 +52,7 @@ from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, M
 from loganalyst.model.restarts import Attempt, Restart, RestartVerdict
 from loganalyst.model.run import Run, RunEnd, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
-from loganalyst.model.tables import OF_NO_FORMAT, SCHEMAS, UNREAD, Tables, Time, constant, table
+from loganalyst.model.tables import HEADER_ALONE, OF_NO_FORMAT, SCHEMAS, UNREAD, Tables, Time, constant, table
 from loganalyst.model.trainingkinds import TRAINING_KINDS, TrainingKind, TrainingKindName
 from loganalyst.model.verification import (
     CauseCheck,
@@ -65,6 +65,7 @@ from loganalyst.model.verification import (
 )
 
 __all__ = [
+    "HEADER_ALONE",
     "OF_FILE",
     "OF_NO_FORMAT",
     "OURS",

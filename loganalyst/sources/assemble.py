@@ -13,7 +13,7 @@ import msgspec
 import polars as pl
 
 from loganalyst.errors import SourceError
-from loganalyst.model import Run, RunStatus, Source, Tables, table
+from loganalyst.model import HEADER_ALONE, Run, RunStatus, Source, Tables, table
 from loganalyst.sources import clocks
 from loganalyst.sources.discovery import accountedjobs
 from loganalyst.sources.discovery.runs import READABLE, Found
@@ -97,7 +97,7 @@ def with_big(run: Run, heights: Mapping[str, int], frames: Callable[[str], Itera
 
 
 def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[str] = ()) -> Assembled:
-    """One run from its files. Raises SourceError if none of them has a row."""
+    """One run from its files. Raises SourceError if none of them has a row, or at least the header of a table."""
     where = places(parts)
     root = path if path.is_dir() else path.parent
     gaps = [table("gaps", {"file": relative(f, root), "offset": [0], "why": [why]}) for f, why in found.unread]
@@ -120,7 +120,8 @@ def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[st
 def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
     rows = sum(p.facts.rows + p.facts.lines for p in parts)
     small = (tables.config, tables.jobs, tables.sessions, tables.process_groups, tables.blocks)
-    if any(p.format for p in parts) and rows + sum(t.height for t in small):
+    begun = tables.gaps.filter(why=HEADER_ALONE).height  # an answer, too: not enough was logged so far
+    if any(p.format for p in parts) and rows + begun + sum(t.height for t in small):
         return
     gaps = tables.gaps.unique(["file", "why"], keep="first", maintain_order=True).head(3)
     why = "; ".join(f"{g['file']}: {g['why']}" for g in gaps.to_dicts()) or "no log rows"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import Tables, Time, filemeasure
+from loganalyst.model import HEADER_ALONE, Tables, Time, filemeasure
 from loganalyst.opening import opened
 from loganalyst.sources.discovery.filenames import may_be_table
 from loganalyst.sources.files.constantcolumns import Constants
@@ -199,7 +199,7 @@ class _Table:
             named = ", ".join(map(repr, islice(self.unread, _NAMES_SHOWN))) + ", …" * (len(self.unread) > _NAMES_SHOWN)
             rows.append(gap(self.path, f"text columns are not read ({len(self.unread)}): {named}"))
         if not self.found and not rows:
-            nothing = "a header, no rows yet" if self.header else "no rows: the file is empty"
+            nothing = HEADER_ALONE if self.header else "no rows: the file is empty"
             rows = [gap(self.path, "no numeric column" if self.rows else nothing, 0)]
         return Tables(gaps=pl.concat(rows)) if rows else Tables()
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst.cli import main
 from loganalyst.model import Tables
+from loganalyst.pipeline import diagnose
 from loganalyst.sources.tables import csv_reader
 
 Curve = list[tuple[int, float]]
@@ -127,15 +127,14 @@ def test_stages_start_again(tmp_path):
     assert curves(tables) == {"pre/loss": [(0, 3.0), (1, 2.0)], "fine/loss": [(0, 1.0)]}
 
 
-def test_a_header_alone(tmp_path, capsys):
-    """`diagnose` of a table that has no rows yet says so."""
+def test_a_header_alone(tmp_path):
+    """A table that has no rows yet is too little to judge, and no sign of a training that died."""
     path = tmp_path / "metrics.csv"
     path.write_text("epoch,step,loss\n")
-    with pytest.raises(SystemExit) as end:
-        main(["diagnose", str(path)])
+    diagnosis = diagnose(path)
 
-    assert end.value.code == 2
-    assert "a header, no rows yet" in capsys.readouterr().err
+    assert (diagnosis.status, diagnosis.causes) == ("insufficient_data", ())
+    assert diagnosis.run.gaps["why"].to_list() == ["a header, no rows yet"]
 
 
 def test_names_are_not_lost(tmp_path):
