@@ -21,12 +21,16 @@ MIN_CHANGE = 0.02  # of the first third's level, by which the training's curve m
 MIN_RANK_CORRELATION = 0.7  # of the training's curve with its own order
 LOSSES, SCORES = ("train_loss", "val_loss"), ("train_accuracy", "val_score")
 # roles that say whether a run learns: `train_loss`, `val_error_rate`, `reward`
+_LOSS = re.compile("loss|likelihood|perplexity|reward|fitness|success")  # `val_error_rate` and `val_score` are none
 _OBJECTIVE = re.compile("loss|accuracy|score|error|perplexity|reward|fitness|success|likelihood")
 
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
-    """The metrics of both data, where the run has no curve with a known role that says whether it learns."""
-    if any(_OBJECTIVE.search(claims[c.metric].role.name) for c in found):
+    """The metrics of both data, where the run has no curve with a known role that says whether it learns; or only
+    scores and errors, and one metric falls on the training data: their loss.
+    """
+    known = [role for c in found if _OBJECTIVE.search(role := claims[c.metric].role.name)]
+    if any(_LOSS.search(role) for role in known):
         return {}
     asked = [c for c in found if claims[c.metric].role.name == "other" and names_split(c.metric) and _measures(c)]
     trained = [c for c in asked if not names_held_out(c.metric)]
@@ -34,7 +38,11 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     pairs = [(c, [h for h in held_out if _is_same(c, h)]) for c in trained]
     pairs = [(c, others) for c, others in pairs if others or not measure(c.metric)]
     whole = [pair for pair in pairs if measure(pair[0].metric) in ("", *NAMES)] or pairs
-    return dict(_claimed(*whole[0])) if len(whole) == 1 else {}  # of several, one may be a term of another
+    if len(whole) != 1:  # of several, one may be a term of another
+        return {}
+    trained_alone, others = whole[0]
+    way_of = direction(trained_alone.values[np.isfinite(trained_alone.values)])
+    return dict(_claimed(trained_alone, others, way_of)) if way_of < 0 or (way_of and not known) else {}
 
 
 def _measures(curve: Curve) -> bool:
@@ -49,10 +57,7 @@ def _is_same(trained: Curve, held_out: Curve) -> bool:
     return measure(held_out.metric) == measure(trained.metric)
 
 
-def _claimed(trained: Curve, held_out: Sequence[Curve]) -> Iterator[tuple[str, Claim]]:
-    way_of = direction(trained.values[np.isfinite(trained.values)])
-    if not way_of:
-        return
+def _claimed(trained: Curve, held_out: Sequence[Curve], way_of: int) -> Iterator[tuple[str, Claim]]:
     of_training, of_others = SCORES if way_of > 0 else LOSSES
     way = "rises" if way_of > 0 else "falls"
     why = f"it {way} on the training data" + (f", and {held_out[0].metric} measures the same" if held_out else "")

@@ -51,6 +51,15 @@ def test_of_several_measures_the_total_counts() -> None:
     }
 
 
-@pytest.mark.parametrize("known", ["loss", "val_accuracy", "episode_reward"])
+@pytest.mark.parametrize("known", ["loss", "val_loss", "episode_reward"])
 def test_a_known_objective_needs_no_guess(known: str) -> None:
     assert changed({"train_q": FALLS, "val_q": STILL, known: RISES}) == {}
+
+
+def test_beside_a_score_what_falls_is_the_loss() -> None:
+    """The score says what is wanted, and not what was minimised. Another measure that rises may be any score."""
+    assert changed({"train_q": FALLS, "val_q": STILL, "val_accuracy": RISES}) == {
+        "train_q": "train_loss",
+        "val_q": "val_loss",
+    }
+    assert changed({"train_q": RISES, "val_q": STILL, "val_accuracy": RISES}) == {}
