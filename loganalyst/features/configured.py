@@ -21,6 +21,7 @@ FEATURES = (
     Feature("ema_metric", "text", "", "name of the held-out loss of the averaged weights", "val_loss"),
     Feature("config_router_balance", "float", "", "weight of the loss that balances the experts of a router (0 = off)", "config"),
     Feature("config_step_size", "float", "", "calls of the schedule between two cuts of the rate, for a step decay", "config"),
+    Feature("config_label_noise", "float", "share", "share of the labels that are wrong on purpose, or by an estimate", "config"),
     Feature("config_save_steps", "float", "steps", "steps between two checkpoints", "config"),
     Feature("config_tokenizer", "text", "", "name of the tokenizer", "config"),
     Feature("config_model", "text", "", "name of the pretrained model", "config"),
@@ -40,6 +41,10 @@ _NUMBERS = {
         "router_aux_loss_coef", "router_aux_loss_factor", "aux_loss_coef", "aux_loss_coeff", "moe_aux_loss_coeff",
         "moe_aux_loss_coef", "aux_loss_weight", "aux_loss_alpha", "load_balance_loss_weight", "load_balancing_loss_weight",
         "load_balance_coef", "balance_loss_weight", "moe_loss_weight", "lb_loss_weight",
+    ),
+    "config_label_noise": (
+        "label_noise", "label_noise_rate", "label_noise_ratio", "noise_rate", "noise_ratio", "noise_rate_estimate",
+        "noisy_label_rate", "label_corruption", "corrupt_prob", "corruption_prob", "label_flip_prob", "flip_rate",
     ),
     "config_step_size": ("step_size", "lr_step_size", "lr_decay_every", "decay_every"),
     "config_save_steps": SAVE_KEYS,

@@ -143,7 +143,7 @@ def parts(shape: str, *, rare: bool) -> Parts:
     _carry(numbers, texts)
     _histories(numbers, texts, rare=rare)
     _fractions(numbers, texts)
-    _positions(numbers, exact_counter=BAR in shape)
+    _positions(numbers, texts, exact_counter=BAR in shape)
     _heads(numbers, texts)
     _returns(numbers, shape)
     if evaluation and any(n.role == "batch" for n in numbers):
@@ -328,7 +328,7 @@ def _fractions(numbers: list[Number], parts: list[str]) -> None:
                 n.over = total.index
 
 
-def _positions(numbers: list[Number], exact_counter: bool) -> None:
+def _positions(numbers: list[Number], parts: list[str], *, exact_counter: bool) -> None:
     """Mark the epoch, and the one step or counter that is the position of the line.
 
     Next to an exact counter a step may be rounded, as `global_step=1.23e+4` of Lightning is: then the counter counts.
@@ -341,13 +341,16 @@ def _positions(numbers: list[Number], exact_counter: bool) -> None:
         result = n.separated and STRONG.search(n.plain)  # `loss_G_generation: 0.5`
         step = STEP.match(n.plain) if position and not result else None
         name = step[1] if step else n.plain
-        counted = n.plain == "epochs" and n.index == 0 and len(numbers) > 1  # `Epochs     3. Current error: 0.5`
+        # `Epochs     3. Current error: 0.5`; `epochs=30 lr=0.1` is a plan
+        counted = n.plain == "epochs" and n.index == 0 and len(numbers) > 1 and not n.separated
         if position and (EPOCH.match(n.plain) or counted):
             epochs.append(n)
         elif step or name == "[" or (name == "s" and n.separated and n.index == 0):
             steps.append((RANK.index(name) if name in RANK else len(RANK), n))
         elif position and n.index in totals and not n.plain and n.index + 1 not in totals:
             steps.append((len(RANK) + 1, n))
+    if len(pair := _epoch_and_batch(numbers, parts)) == 2 and not epochs:
+        epochs, steps = pair[:1], [(len(RANK), pair[1])]
     if any(n.plain == "episode" for _, n in steps):
         # the steps that an episode took, perhaps one of a hundred that the line summarises
         steps = [(rank, n) for rank, n in steps if n.plain != "steps"]
@@ -363,6 +366,15 @@ def _positions(numbers: list[Number], exact_counter: bool) -> None:
     for index, total in totals.items():
         if not steps or steps[0][1].index != index:
             total.role = None
+
+
+def _epoch_and_batch(numbers: list[Number], parts: list[str]) -> list[Number]:
+    """The epoch and the batch of `[3/30][450/500] loss 0.5`, which no word names."""
+    between = ["".join(text.split()) for text in parts]
+    for n in numbers:
+        if between[n.index].endswith("[") and between[n.index + 1 : n.index + 4] == ["/", "][", "/"]:
+            return [n, *(other for other in numbers if other.index == n.index + 2)]
+    return []
 
 
 def _returns(numbers: list[Number], shape: str) -> None:
