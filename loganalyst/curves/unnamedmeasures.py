@@ -21,8 +21,8 @@ MIN_CHANGE = 0.02  # of the first third's level, by which the training's curve m
 MIN_RANK_CORRELATION = 0.7  # of the training's curve with its own order
 LOSSES, SCORES = ("train_loss", "val_loss"), ("train_accuracy", "val_score")
 # roles that say whether a run learns: `train_loss`, `val_error_rate`, `reward`
-_LOSS = re.compile("loss|likelihood|perplexity|reward|fitness|success")  # `val_error_rate` and `val_score` are none
 _OBJECTIVE = re.compile("loss|accuracy|score|error|perplexity|reward|fitness|success|likelihood")
+_OPTIMISED = re.compile("loss|perplexity|reward|fitness|success|likelihood")  # `val_error_rate` is not, `reward` is
 
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
@@ -30,7 +30,7 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     scores and errors, and one metric falls on the training data: their loss.
     """
     known = [role for c in found if _OBJECTIVE.search(role := claims[c.metric].role.name)]
-    if any(_LOSS.search(role) for role in known):
+    if any(_OPTIMISED.search(role) for role in known):
         return {}
     asked = [c for c in found if claims[c.metric].role.name == "other" and names_split(c.metric) and _measures(c)]
     trained = [c for c in asked if not names_held_out(c.metric)]

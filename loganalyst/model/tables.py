@@ -10,8 +10,8 @@ import polars as pl
 from loganalyst.model.shortrepr import Short
 
 Time = pl.Datetime("us", "UTC")
-HEADER_ALONE = "a header, no rows yet"  # likewise: a table of metrics whose training wrote nothing else so far
 UNREAD = "the rest is not read"  # in the `why` of a gap: a reader stopped at its own limit
+HEADER_ALONE = "a header, no rows yet"  # in the `why` of a gap: a table of metrics without any so far
 OF_NO_FORMAT = "no known log format: only known lines and numbers are read"  # in the `why` of a gap
 MAX_SHARED_ROWS = 1 << 17  # of a cached column of one value
 
