@@ -145,7 +145,7 @@ def _lines(context: Context, curve: Curve) -> Steps:
     seconds = times.dt.epoch("us").to_numpy() / 1e6
     inside = seconds[(seconds >= curve.times[known][0]) & (seconds <= curve.times[known][-1])]
     before = np.searchsorted(curve.times[known], inside, side="right") - 1
-    return curve.steps[known][before].astype(float)
+    return np.asarray(curve.steps[known][before], dtype=float)
 
 
 def _period(curve: Curve, periodic: pl.DataFrame, events: Mapping[str, Steps]) -> Computed:

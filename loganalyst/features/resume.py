@@ -77,9 +77,9 @@ def restart_places(context: Context, curve: Curve) -> NDArray[np.int64]:
         pl.col("pattern").is_in((*having("continued"), *having("optimizer_state_lost"))),
         pl.col("file") == (curve.source or ""),
     )
-    behind = np.searchsorted(curve.lines, said["line"].to_numpy(), side="right") if _in_order(curve.lines) else []
-    sessions = np.flatnonzero(np.diff(curve.sessions)) + 1
-    places = np.unique(np.concatenate([sessions, behind])).astype(np.int64)
+    places = np.flatnonzero(np.diff(curve.sessions)) + 1
+    if said.height and _in_order(curve.lines):
+        places = np.union1d(places, np.searchsorted(curve.lines, said["line"].to_numpy(), side="right"))
     return places[(places > 0) & (places < len(curve.values))]
 
 

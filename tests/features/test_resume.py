@@ -74,3 +74,24 @@ def test_too_few_points_on_one_side(features_of: FeaturesOf, restart: int) -> No
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert resume.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_a_restart_that_only_the_log_names(features_of: FeaturesOf) -> None:
+    """One session, and a line behind step 599 that names the checkpoint."""
+    points = table(
+        "points",
+        {
+            "session": 0,
+            "metric": "loss",
+            "step": STEPS,
+            "value": FALL + 0.3 * (STEPS >= 600),
+            "source": "a.log",
+            "line": 2 * STEPS + 2,
+        },
+    )
+    said = {"session": 0, "file": "a.log", "line": [1201], "part": ["advice"], "pattern": ["continued-from-checkpoint"]}
+    row = features_of({}, points=points, lines=table("lines", said)).values
+
+    assert (row["resume_count"], row["resume_step"]) == (1, 600)
+    assert row["resume_loss_noise"] > 10  # type: ignore[operator]
+    assert features_of({}, points=points).values["resume_count"] == 0

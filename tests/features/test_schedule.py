@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 import pytest
 
 from loganalyst.features import schedule
 from loganalyst.features.context import Context
-from loganalyst.model import Features
+from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
 DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
@@ -80,6 +81,18 @@ def test_cuts_at_other_distances(features_of: FeaturesOf) -> None:
     found = features_of({"loss": [1.0] * 150, "lr": rate}).values
 
     assert found["lr_cut_interval"] is None
+
+
+def test_cuts_between_all_values(features_of: FeaturesOf) -> None:
+    """The rate is logged every 50 steps and cut every 30: how often it is cut does not show."""
+    steps = np.arange(0, 1000, 50)
+    rates = [0.1 * 0.5 ** (step // 30) for step in steps.tolist()]
+    points = [
+        table("points", {"session": 0, "metric": metric, "step": steps, "value": values, "source": "m.csv"})
+        for metric, values in (("loss", np.ones(20)), ("lr", np.array(rates)))
+    ]
+
+    assert features_of({}, points=pl.concat(points)).values["lr_cut_interval"] is None
 
 
 @pytest.mark.parametrize(

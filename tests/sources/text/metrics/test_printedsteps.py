@@ -18,7 +18,15 @@ from tests.sources.text.metrics.metric_cases import frame
         ([f"loss: 0.{i}" for i in range(5, 9)], [0, 1, 2, 3]),
         ([f"[{i}/3] loss: 0.5" for _ in range(2) for i in (1, 2, 3)], [1, 2, 3, 4, 5, 6]),
     ],
-    ids=["steps", "batches of epochs", "epochs and batches without words", "a plan is no epoch", "epochs", "an index", "passes without an epoch"],
+    ids=[
+        "steps",
+        "batches of epochs",
+        "epochs and batches without words",
+        "a plan is no epoch",
+        "epochs",
+        "an index",
+        "passes without an epoch",
+    ],
 )
 def test_one_axis_of_steps_for_a_session(lines: list[str], steps: list[int]) -> None:
     assert parse(frame("\n".join(lines)))["step"].to_list() == steps
