@@ -14,7 +14,6 @@ import polars as pl
 
 from loganalyst import opening
 from loganalyst.model import filemeasure
-from loganalyst.opening import opened
 from loganalyst.sources import formats
 from loganalyst.sources.discovery import metricfiles, samerecord
 from loganalyst.sources.discovery.folder import encodable, is_walked
@@ -68,12 +67,7 @@ def _entries(folder: Path) -> list[Path]:
 
 def _confidence(file: Path) -> float:
     """How surely the file is a table; 0 if it is of another kind."""
-    try:
-        with opened(file) as handle:
-            head = handle.read(formats.HEAD)
-    except OSError:
-        return 0.0
-    score, reader = formats.likeliest(file, head) if head else (0.0, None)
+    score, reader = formats.reader_of(file)
     return score if reader is not None and ".sources.tables." in reader.__name__ else 0.0
 
 
@@ -86,12 +80,8 @@ def _are_of_one_run(files: Sequence[Path]) -> bool:
 
 def _is_course(file: Path) -> bool:
     """Whether numbers of the file are, by a name, what a training measures, and their order means something."""
-    try:
-        points = _first_points(file)
-    except Exception:
-        return False
     by_file, measured = filemeasure.is_metric(file.stem), filemeasure.says_measure(file.stem)
-    for (name,), rows in points.group_by("metric"):
+    for (name,), rows in _first_points(file).group_by("metric"):
         if rows.height < MIN_POINTS:
             continue
         if by_file or ((measured or filemeasure.says_measure(str(name))) and _is_even(rows["value"])):
@@ -100,10 +90,8 @@ def _is_course(file: Path) -> bool:
 
 
 def _first_points(file: Path) -> pl.DataFrame:
-    with opened(file) as handle:
-        reader = formats.reader(file, handle.read(formats.HEAD))
-    batches = islice(reader.read(file), MAX_BATCHES) if reader else ()
-    found = [tables.points.select("metric", "value") for tables in batches if tables.points.height]
+    batches = islice(formats.points_of(file), MAX_BATCHES)
+    found = [points.select("metric", "value") for points in batches if points.height]
     return pl.concat(found) if found else pl.DataFrame(schema={"metric": pl.String, "value": pl.Float64})
 
 

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loganalyst.model import filemeasure
-from loganalyst.opening import opened
 from loganalyst.sources.discovery.folder import Folder
-from loganalyst.sources.formats import HEAD, PLAUSIBLE, likeliest
+from loganalyst.sources.formats import PLAUSIBLE, reader_of
 
 MIN_FILES = 2  # that are one run together
 MAX_FILES = 60  # of one run; more are data, or those of many runs
@@ -76,10 +75,5 @@ def _stem(path: str) -> str:
 
 def _is_table(path: str) -> bool:
     """Whether the file holds numbers in rows, perhaps below a header."""
-    try:
-        with opened(path) as file:
-            head = file.read(HEAD)
-    except OSError:
-        return False
-    score, known = likeliest(Path(path), head) if head else (0.0, None)
+    score, known = reader_of(Path(path))
     return known is not None and score >= PLAUSIBLE and known.NAME in READERS

@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 
 from loganalyst import opening
-from loganalyst.opening import opened
 from loganalyst.sources import formats
 from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.tables.npyarrays import Floats
@@ -83,16 +82,9 @@ def _values(run: "Found") -> Values:
 
 
 def _points(file: Path) -> Iterator[pl.DataFrame]:
-    try:
-        with opened(file) as handle:
-            reader = formats.reader(file, handle.read(formats.HEAD))
-        name = pl.lit(_NUMBER.sub("#", file.name)).alias("file")
-        for tables in reader.read(file) if reader else ():
-            # the name of a file may be that of its metric
-            metric = pl.col("metric").str.replace_all(r"\d+", "#")
-            yield tables.points.select(name, metric, "value")
-    except OSError:
-        return
+    name = pl.lit(_NUMBER.sub("#", file.name)).alias("file")
+    metric = pl.col("metric").str.replace_all(r"\d+", "#")  # the name of a file may be that of its metric
+    return (points.select(name, metric, "value") for points in formats.points_of(file))
 
 
 def _grow(histories: Iterator[Values]) -> bool:

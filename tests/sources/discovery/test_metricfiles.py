@@ -77,6 +77,6 @@ def test_a_folder_with_metrics_keeps_its_texts_apart(tmp_path):
 def test_few_files_are_opened(tmp_path, monkeypatch):
     """Of thousands of files none: these are data, or many runs."""
     files = write(tmp_path, *(f"loss_{k}.txt" for k in range(metricfiles.MAX_FILES + 1)))
-    monkeypatch.setattr(metricfiles, "opened", None)
+    monkeypatch.setattr(metricfiles, "reader_of", None)
 
     assert metricfiles.of_one_run(sorted(map(str, files.iterdir()))) == []

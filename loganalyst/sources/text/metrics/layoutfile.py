@@ -8,9 +8,10 @@ from msgspec import field
 from loganalyst.errors import RuleError, nearest
 from loganalyst.rulefiles import Shape, Text, Texts, ours
 from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS
+from loganalyst.sources.text.metrics.numbertext import NUMBER
 
 _FILE = "layouts.yaml"
-_MARKS = {"bar": BAR, "clock": CLOCK, "join": JOIN, "keras": KERAS}
+_KNOWN = {"value": NUMBER, "bar": BAR, "clock": CLOCK, "join": JOIN, "keras": KERAS}
 _PART = re.compile(r"<([a-z_]+)>")  # `<value>`
 
 
@@ -50,12 +51,12 @@ def wide_characters() -> dict[str, str]:
 
 
 def filled(text: str) -> str:
-    """A text with the regexes of the parts and with the marks that it names.
+    """A text with the parts and marks that it names filled in.
 
     >>> filled("at <clock>") == "at \\x01", filled(r"\\b<of>\\b")
     (True, '\\\\b(?:из|de|von|sur|di|van|ze?|av|af|dari)\\\\b')
     """
-    known = {**_file().parts, **_MARKS}
+    known = {**_file().parts, **_KNOWN}
     while names := _PART.findall(text):
         for name in names:
             if name not in known:
