@@ -9,12 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import table
+from loganalyst.namewords import word_file
 from loganalyst.sources.text.lines.numberwords import CONFIGURED, SPLIT, STRONG, plain_name
 from loganalyst.sources.text.metrics.lastlines import last_lines
 from loganalyst.sources.text.metrics.numbertext import NUMBER, as_number
+from loganalyst.thresholds import reading_limit
 
 TAIL_BYTES = 1 << 20  # bytes of the end of the file that are searched
-MIN_VALUES = 5
 MAX_VALUES = 100_000
 MAX_LISTS = 64
 # `[2.3, 1.1, 0.9,`: what every such file has
@@ -24,8 +25,6 @@ _WRAPPED = (
 )
 # `'val_loss': [0.5, 0.4`, `train losses = [0.5, 0.4`
 _NAMED = rf"(?:^|[\s{{,'\"])([^\W\d][\w /.\-@]{{0,39}})['\"]?\s?(?::|=|=>|->)\s*\[\s*({NUMBER}(?:,\s?{NUMBER})*)\s*\]"
-# `loss`, `train_losses`, `rewards`: what says of lists of equal length that they are by epoch, and not by class
-_OVER_TIME = re.compile(r"loss|cost|reward|return|history|perplexity|\bppl\b|\bnll\b")
 
 
 def found(path: Path, session: int, first_line: int, last_line: int, read: Mapping[str, int]) -> pl.DataFrame:
@@ -82,7 +81,7 @@ def _growing(lists: pl.DataFrame) -> pl.DataFrame:
     by_name = lists.group_by("name", maintain_order=True).agg(
         pl.col("line").last(), pl.col("value").last(), times=pl.len(), grows=grows
     )
-    long = by_name.filter("grows", size >= MIN_VALUES).head(MAX_LISTS)
-    over_time = pl.col("name").str.to_lowercase().map_elements(lambda n: bool(_OVER_TIME.search(n)), pl.Boolean)
+    long = by_name.filter("grows", size >= int(reading_limit("history_values"))).head(MAX_LISTS)
+    over_time = pl.col("name").str.to_lowercase().str.contains("|".join(word_file().over_time))
     lengths = long.filter(over_time | (pl.col("times") > 2)).select(size).to_series().unique()
     return long.filter(size.is_in(lengths.implode()) | (pl.col("times") > 2)).select("line", "name", "value")
