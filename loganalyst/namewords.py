@@ -18,14 +18,27 @@ class Measures(Shape, frozen=True):
         return self.scores if kind == "scores" else self.errors
 
 
+class FileWords(Shape, frozen=True):
+    """Words in names of files: `histories` are those of the `fillers` that say that a file holds a course."""
+
+    measures: frozenset[str]
+    sets: frozenset[str]
+    quantities: frozenset[str]
+    fillers: frozenset[str]
+    histories: frozenset[str]
+
+
 class WordFile(Shape, frozen=True):
     """The whole file."""
 
     languages: dict[str, str]
     plurals: dict[str, str]
     list_words: frozenset[str]
+    over_time: tuple[str, ...]
     training: frozenset[str]
     measures: Measures
+    files: FileWords
+    epochs: tuple[str, ...]
 
 
 @cache

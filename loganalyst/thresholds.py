@@ -37,4 +37,5 @@ def _values(file: str, folder: Path | None) -> Mapping[str, float]:
 feature_limit = partial(threshold, "features")
 blame_limit = partial(threshold, "blame")
 checkpoint_limit = partial(threshold, "inspection")
+reading_limit = partial(threshold, "reading")
 verdict_limit = partial(threshold, "verdicts")

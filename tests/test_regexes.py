@@ -28,6 +28,7 @@ from loganalyst.sources.slurm import reader, units
 from loganalyst.sources.stackdump import doings
 from loganalyst.sources.text import sniffing
 from loganalyst.sources.text.lines.loglines import head
+from loganalyst.sources.text.metrics import layoutfile
 from loganalyst.sources.text.metrics.lineforms import learn
 from loganalyst.sources.text.tracebacks import tracelines
 from tests import regexes
@@ -78,6 +79,7 @@ MADE = {
     "loganalyst.curves.severaltrainings._numbered",
     "loganalyst.curves.trainers._regex",
     "loganalyst.sources.discovery.joining._accounts",
+    "loganalyst.sources.text.metrics.layoutfile.regex",
     "loganalyst.sources.text.metrics.lineforms.columns",
     "loganalyst.sources.text.metrics.lineshapes._as_printed",
     "loganalyst.sources.slurm.scontrol._records",
@@ -96,6 +98,9 @@ def of_rules() -> list[tuple[Regex, int]]:
     found.append((Regex("roles.yaml", numbered.pattern, numbered.flags, frozenset({"match"})), LONGEST))
     frames = doings._regexes().values()
     found += [(Regex("stacks.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in frames]
+    asked = ["<time>", " <after_nan>", *(layout.part for layout in layoutfile.layouts() if layout.part)]
+    layouts = map(layoutfile.regex, asked)
+    found += [(Regex("layouts.yaml", p.pattern, p.flags, frozenset({"search"})), LENGTH) for p in layouts]
     globs = [kinds().ignored, *(p for kind in kinds().kinds.values() for p in (kind.last, kind.whole))]
     return found + [(Regex("changes.yaml", p.pattern, p.flags, frozenset({"fullmatch"})), LONGEST) for p in globs]
 

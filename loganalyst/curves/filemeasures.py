@@ -10,16 +10,15 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from loganalyst import filemeasure
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import names_split, proposed
 from loganalyst.curves.unnamedmeasures import direction
-from loganalyst.model import OF_FILE, Curve, filemeasure
+from loganalyst.model import OF_FILE, Curve
+from loganalyst.thresholds import reading_limit
 
 _UNNAMED = "column_"  # begins the names of columns without a name
-MAX_RATIO = 30.0  # between the medians of curves of one measure
-MAX_UNNAMED = 8  # columns without names; more are data
-MIN_POINTS = 5  # that show a course
 
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
@@ -38,7 +37,9 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
 
 
 def _mean_nothing(curves: Sequence[Curve], claims: Claims) -> bool:
-    others = all(claims[c.metric].role.name == "other" and c.values.size >= MIN_POINTS for c in curves)
+    others = all(
+        claims[c.metric].role.name == "other" and c.values.size >= reading_limit("course_points") for c in curves
+    )
     names = [c.metric.rpartition(OF_FILE)[2] for c in curves]
     if any(map(filemeasure.says_measure, names)) or (any(map(_is_unnamed, curves)) and not _go_one_way(curves)):
         return False
@@ -52,20 +53,20 @@ def _is_unnamed(curve: Curve) -> bool:
 def _go_one_way(curves: Sequence[Curve]) -> bool:
     """Whether a few curves all fall, or all rise."""
     ways = {direction(curve.values[np.isfinite(curve.values)]) for curve in curves}
-    return len(curves) <= MAX_UNNAMED and len(ways) == 1 and 0 not in ways
+    return len(curves) <= reading_limit("unnamed_columns") and len(ways) == 1 and 0 not in ways
 
 
 def _are_alike(curves: Sequence[Curve]) -> bool:
     """Whether the curves are of one size, as those of one measure are."""
     finite = (np.abs(curve.values[np.isfinite(curve.values)]) for curve in curves)
     sizes = [float(np.median(values)) for values in finite if values.size]
-    return bool(sizes) and max(sizes) <= MAX_RATIO * min(sizes)
+    return bool(sizes) and max(sizes) <= reading_limit("one_measure_ratio") * min(sizes)
 
 
 def _only_rises(curve: Curve) -> bool:
     """Whether the values exceed 1 and rise from point to point, as those of a clock or a counter do."""
     values = curve.values[np.isfinite(curve.values)]
-    return values.size >= MIN_POINTS and float(values[-1]) > 1 and bool((np.diff(values) > 0).all())
+    return values.size >= reading_limit("course_points") and float(values[-1]) > 1 and bool((np.diff(values) > 0).all())
 
 
 def _measured(curves: Sequence[Curve], measure: str, data: str) -> Iterator[tuple[str, Claim]]:

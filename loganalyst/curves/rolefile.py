@@ -83,6 +83,7 @@ class RoleFile(Shape, frozen=True):
     company: dict[str, Company]
     roles: dict[str, Entry]
     sets: list[dict[str, str]]
+    letters: dict[str, str]
     turns: list[Turn]
 
 

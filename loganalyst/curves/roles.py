@@ -71,7 +71,6 @@ _ONE_MINUS = re.compile(r"(?<![a-z0-9])1 ?- ?(?=[a-z])")  # "1-acc", "val/1 - ss
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "valLoss"
 _WINDOW = re.compile(r"(?<=[a-z]{5})(?=[0-9]{2,4}$)")  # before the 100 in "meanReward100"
 _MEANS = frozenset({"avg", "mean", "average"})
-_LETTERS = {"t": "train", "v": "val"}  # `T_Loss` beside `V_Loss`
 
 
 @lru_cache(1 << 16)  # the same names come several times
@@ -258,17 +257,18 @@ def _of_one_file(names: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
 
 
 def _with_letters_spelt(names: Mapping[str, str]) -> Mapping[str, str]:
-    """The names, with `train` and `val` for the letters before them if one measure has both (`T_Loss`, `V_Loss`).
+    """The names, with `train` and `val` for the letters before them if one measure has all (`T_Loss`, `V_Loss`).
 
     >>> _with_letters_spelt({"T_Acc": "T_Acc", "V_Acc": "V_Acc", "LR": "LR"})
     {'T_Acc': 'train_Acc', 'V_Acc': 'val_Acc', 'LR': 'LR'}
     """
+    letters = role_file().letters
     split = {metric: name.partition("_") for metric, name in names.items()}
     lettered = {(letter.lower(), rest.lower()) for letter, _, rest in split.values() if rest}
-    if not any(("t", rest) in lettered and ("v", rest) in lettered for _, rest in lettered):
+    if not any(all((letter, rest) in lettered for letter in letters) for _, rest in lettered):
         return names
     return {
-        metric: f"{_LETTERS[letter.lower()]}_{rest}" if rest and letter.lower() in _LETTERS else names[metric]
+        metric: f"{letters[letter.lower()]}_{rest}" if rest and letter.lower() in letters else names[metric]
         for metric, (letter, _, rest) in split.items()
     }
 

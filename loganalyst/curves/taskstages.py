@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.model import Curve
+from loganalyst.thresholds import reading_limit
 
 _NUMBER = re.compile(r"\d+")
-_LEAD = 1.5  # last value of the leading task of a stage, divided by that of each other one
 
 Lines = NDArray[np.int64]
 
@@ -71,7 +71,7 @@ def _lead_in_turn(family: Sequence[Curve], starts: Lines) -> bool:
     for start in (*starts, np.iinfo(np.int64).max):
         ends = np.array([c.values[c.lines < start][-1] for c in family])
         leader = int(np.argmax(ends))
-        if not ends[leader] > _LEAD * max(np.max(np.delete(ends, leader)), 0.0):
+        if not ends[leader] > reading_limit("task_lead") * max(np.max(np.delete(ends, leader)), 0.0):
             return False
         leaders.add(leader)
     return len(leaders) == starts.size + 1

@@ -4,7 +4,6 @@
 the training is for. Whether more is better, the training's own curve shows: that is the direction in which it goes.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -15,22 +14,18 @@ from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import measure, names_held_out, names_split, normalise
 from loganalyst.model import Curve
+from loganalyst.thresholds import reading_limit
 
-MIN_POINTS = 6
-MIN_CHANGE = 0.02  # of the first third's level, by which the training's curve moves
-MIN_RANK_CORRELATION = 0.7  # of the training's curve with its own order
 LOSSES, SCORES = ("train_loss", "val_loss"), ("train_accuracy", "val_score")
-# roles that say whether a run learns: `train_loss`, `val_error_rate`, `reward`
-_OBJECTIVE = re.compile("loss|accuracy|score|error|perplexity|reward|fitness|success|likelihood")
-_OPTIMISED = re.compile("loss|perplexity|reward|fitness|success|likelihood")  # `val_error_rate` is not, `reward` is
 
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     """The metrics of both data, where the run has no curve with a known role that says whether it learns; or only
     scores and errors, and one metric falls on the training data: their loss.
     """
-    known = [role for c in found if _OBJECTIVE.search(role := claims[c.metric].role.name)]
-    if any(_OPTIMISED.search(role) for role in known):
+    words = role_file().words
+    known = [role for c in found if not words["objective"].isdisjoint(role := claims[c.metric].role.name.split("_"))]
+    if any(not words["optimised"].isdisjoint(role) for role in known):
         return {}
     asked = [c for c in found if claims[c.metric].role.name == "other" and names_split(c.metric) and _measures(c)]
     trained = [c for c in asked if not names_held_out(c.metric)]
@@ -50,7 +45,7 @@ def _measures(curve: Curve) -> bool:
     finite = curve.values[np.isfinite(curve.values)]
     amounts = role_file().words["amounts"]
     measured = amounts.isdisjoint(normalise(curve.metric).split("_"))
-    return measured and finite.size >= MIN_POINTS and bool((finite != np.rint(finite)).any())
+    return measured and finite.size >= reading_limit("compared_points") and bool((finite != np.rint(finite)).any())
 
 
 def _is_same(trained: Curve, held_out: Curve) -> bool:
@@ -73,6 +68,8 @@ def direction(values: NDArray[np.float64]) -> int:
     ranks = np.argsort(np.argsort(values))
     with np.errstate(invalid="ignore"):
         along = float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
-    if not abs(along) >= MIN_RANK_CORRELATION or abs(last - first) < MIN_CHANGE * abs(first):
+    if not abs(along) >= reading_limit("training_direction") or abs(last - first) < reading_limit(
+        "training_change"
+    ) * abs(first):
         return 0
     return 1 if last > first else -1

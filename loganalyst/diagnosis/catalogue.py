@@ -31,10 +31,11 @@ from loganalyst.model.labels import LABELS
 T = TypeVar("T")
 NOT_RULES = (
     "accelerators.yaml", "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "closing.yaml",
-    "comparing.yaml", "expected.yaml", "features.yaml", "fixtemplates.yaml", "healthyruns.yaml", "inspection.yaml",
-    "kinds.yaml", "notes.yaml", "openings.yaml", "reference.yaml", "replay.yaml", "restart.yaml", "results.yaml",
-    "roles.yaml", "schedulers.yaml", "scripts.yaml", "settings.yaml", "stacks.yaml", "symptoms.yaml", "tiers.yaml",
-    "tokenizers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml", "words.yaml",
+    "columns.yaml", "comparing.yaml", "expected.yaml", "features.yaml", "fixtemplates.yaml", "healthyruns.yaml",
+    "inspection.yaml", "kinds.yaml", "layouts.yaml", "notes.yaml", "openings.yaml", "reading.yaml",
+    "reference.yaml", "replay.yaml", "restart.yaml", "results.yaml", "roles.yaml", "schedulers.yaml",
+    "scripts.yaml", "settings.yaml", "stacks.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml",
+    "verdicts.yaml", "weights.yaml", "wording.yaml", "words.yaml",
 )  # fmt: skip
 FOLDERS_WITHOUT_RULES = ("reference", "settings", "text", "trainers")  # healthy runs, checks, log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)

@@ -36,7 +36,9 @@ def is_continued(context: Context, curve: Curve) -> bool:
     said = context.run.lines.filter(
         pl.col("pattern").is_in(having("continued")), pl.col("session") == int(curve.sessions[0])
     )
-    before = (pl.col("file") != curve.source) | (pl.col("line") < int(curve.lines[0]))
+    before = pl.col("line") < int(curve.lines[0])
+    if curve.source is not None:  # else its file may be any
+        before |= pl.col("file") != curve.source
     return said.filter(before).height > 0
 
 

@@ -1,10 +1,12 @@
 """Features of single settings that name a cause on their own: discount, averaging, balancing, intervals, tokenizer."""
 
 import re
+from collections.abc import Container
 from functools import cache
 
 import numpy as np
 
+from loganalyst.curves.rolefile import role_file
 from loganalyst.features.context import Computed, Context, last_level
 from loganalyst.features.setup import EPOCH_KEYS
 from loganalyst.model import Feature
@@ -67,8 +69,6 @@ _MODEL = ("model_name_or_path", "base_model_name_or_path", "pretrained_model_nam
 _OFF = ("", "false", "no", "none", "null", "0", "off")
 _WORD = re.compile(r"[a-z]+|[0-9]+")  # `gpt` and `2` of `gpt2`
 _AVERAGED = re.compile(r"(?:^|[/_.\-])ema(?=$|[/_.\-])[/_.\-]?", re.IGNORECASE)  # `val/loss_ema`, `ema_val_loss`
-# what the trained weights are called beside their average: `val_loss_raw`, `online/val_loss`
-_TRAINED = re.compile(r"(?i)(?<![a-z])(?:raw|online|live|base|trained)(?![a-z])")
 
 
 def compute(context: Context) -> Computed:
@@ -144,15 +144,23 @@ def _averaged(context: Context) -> Computed:
     plain = {c.metric: c for c in held_out if not _AVERAGED.search(c.metric)}
     for curve in (c for c in held_out if _AVERAGED.search(c.metric)):
         name = _AVERAGED.sub("", curve.metric)
-        twin = next((c for metric, c in plain.items() if _letters(_TRAINED.sub("", metric)) == _letters(name)), None)
+        twin = next(
+            (
+                c
+                for metric, c in plain.items()
+                if _letters(metric, role_file().words["trained_weights"]) == _letters(name)
+            ),
+            None,
+        )
         averaged, raw = last_level(curve.values), twin and last_level(twin.values)
         if averaged is not None and raw:
             return {"ema_gap_ratio": averaged / raw, "ema_metric": curve.metric}
     return {}
 
 
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+def _letters(name: str, without: Container[str] = ()) -> str:
+    """The letters and digits of a name, without some of its words."""
+    return "".join(word for word in re.findall(r"[a-z]+|[0-9]+", name.lower()) if word not in without)
 
 
 def _differ(tokenizer: str | None, model: str | None) -> bool | None:

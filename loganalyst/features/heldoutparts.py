@@ -40,7 +40,6 @@ CLASS_NAME = re.compile(r"(?:class|cls|label|category)[^a-z0-9]?([a-z0-9].*)", r
 # settings with the names of classes: "id2label.1", "data.class_names.1"
 NAMED_CLASS = r"(?i)(?:^|\.)(?:id2label|names|class_names|classes|label_names)\.([0-9]+)$"
 MACRO = re.compile(r"macro|balanced|(?<![a-z])(?:bal_?acc|bacc|uar)(?![a-z])|recall|f1", re.I)
-CLASS_MEASURES = frozenset({"recall", "precision", "f1", "iou", "dice", "dsc", "ap"})  # that are given by class
 MIN_PARTS = 2  # classes or lengths to compare
 
 
@@ -95,7 +94,7 @@ def _sharing_a_measure(scores: Sequence[Curve]) -> dict[str, str]:
     classes: dict[str, dict[str, str]] = {}
     for curve in scores:
         words = [word for word in measure(curve.metric).split("_") if word]
-        own = [word for word in words if word not in CLASS_MEASURES]
+        own = [word for word in words if word not in role_file().words["class_measures"]]
         if len(own) == 1 and len(words) == len(own) + 1 and own[0].isalpha() and own[0] not in _no_class():
             classes.setdefault((set(words) - set(own)).pop(), {})[curve.metric] = own[0]
     return {metric: name for names in classes.values() if len(names) >= MIN_PARTS for metric, name in names.items()}
@@ -105,7 +104,7 @@ def _sharing_a_measure(scores: Sequence[Curve]) -> dict[str, str]:
 def _no_class() -> frozenset[str]:
     """Words beside a measure that name no class: averages, sizes, and other measures."""
     words = role_file().words
-    return words["aggregate"] | words["averages"] | CLASS_MEASURES
+    return words["aggregate"] | words["averages"] | words["class_measures"]
 
 
 def _of_one_class(metric: str, named: Mapping[str, str]) -> bool:

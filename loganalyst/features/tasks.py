@@ -13,13 +13,13 @@ from loganalyst.curves.roles import names_held_out, normalise
 from loganalyst.features.context import Context
 from loganalyst.features.validation import as_shares, is_one_sided, share
 from loganalyst.model import Curve
+from loganalyst.thresholds import feature_limit
 
 ROLE, UNNAMED_ROLE, SCORE, UNKNOWN = "val_accuracy", "train_accuracy", "val_score", "other"
 MIN_POINTS = 6  # finite values of each of several accuracies
 MIN_STAGE_POINTS = 1  # of each where every task has its own stage: the last one may have been evaluated once
 MIN_BENCHMARK_POINTS = 4
 _SAME_SUM = 1e-6  # spread of the sum of shares of one whole, beside their rounding
-_LEARNED = 0.25  # gain of a share since its first value, of a task that the run taught
 TASK_NAME_WORDS = 2  # "eval pick"; longer names are about other things
 _MAX_FAMILIES = 3  # the largest ones are asked
 _NUMBER = re.compile(r"\d+")
@@ -112,7 +112,7 @@ def _is_share(curve: Curve) -> bool:
 
 def _was_learned(curve: Curve) -> bool:
     x = curve.values[np.isfinite(curve.values)]
-    return float(x.max() - x[0]) > _LEARNED
+    return float(x.max() - x[0]) > feature_limit("task_learned")
 
 
 def _may_be_share(curve: Curve) -> bool:

@@ -32,7 +32,6 @@ from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
 OF_LANGUAGE = ("fine-tuning", "pretraining", "preference")  # kinds of training that are often evaluated on several sets
-HIGHEST_SHARE = 1.1  # a smoothed share may be a bit above 1; accuracies above this are in per cent
 MIN_TREND_POINTS = 6
 MIN_LEVEL_VALUES = 30  # fewer values are stated as logged, for a level of them may be none of them
 MIN_HALF_POINTS = 4  # so that the middle and the end are different values
@@ -352,4 +351,4 @@ def as_shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
     ([0.5, 0.75], [0.5, 0.75])
     """
     highest = np.max(values[np.isfinite(values)], initial=0.0)
-    return values / 100 if highest > HIGHEST_SHARE else values
+    return values / 100 if highest > feature_limit("share_highest") else values

@@ -1,11 +1,14 @@
 """The readers, and the choice of the reader for a file."""
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import NamedTuple
+
+import polars as pl
 
 import loganalyst.sources
 from loganalyst.opening import opened
@@ -32,6 +35,26 @@ def reader(path: Path, head: bytes) -> ModuleType | None:
     """The reader with the highest confidence for the file; None if no reader knows it."""
     score, best = likeliest(path, head)
     return best if score >= PLAUSIBLE else None
+
+
+def reader_of(file: Path) -> tuple[float, ModuleType | None]:
+    """As `likeliest`, for a file; 0 and None for one that is empty or cannot be read."""
+    try:
+        with opened(file) as handle:
+            head = handle.read(HEAD)
+    except OSError:
+        return 0.0, None
+    return likeliest(file, head) if head else (0.0, None)
+
+
+def points_of(file: Path) -> Iterator[pl.DataFrame]:
+    """The points of a file, batch by batch; those before the fault where it cannot be read to its end."""
+    score, module = reader_of(file)
+    try:
+        for tables in module.read(file) if module and score >= PLAUSIBLE else ():
+            yield tables.points
+    except OSError:
+        return
 
 
 class Several(NamedTuple):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import loganalyst as la
-from loganalyst.features.beginning import begins_late, unless_late
+from loganalyst.features.beginning import begins_late, is_continued, unless_late
 from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
@@ -105,6 +105,16 @@ def test_features_of_a_late_start_are_unknown(context_of: Callable[..., Context]
     assert not begins_late(first_epoch)
     assert unless_late(late, {"a": 1.0}) == {"a": None}
     assert unless_late(first_epoch, {"a": 1.0}) == {"a": 1.0}
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_curve_without_a_file_continues_what_was_said_above(context_of: Callable[..., Context]) -> None:
+    """Points of no file: only the number of their line says what stood before them."""
+    said = table("lines", {"session": 0, "file": "train.log", "line": [3], "pattern": "continued-from-checkpoint"})
+    rows = points("loss", range(100)).with_columns(source=pl.lit(None, pl.String))
+    contexts = [context_of({}, points=rows.with_columns(line=pl.int_range(100) + k), lines=said) for k in (4, 1)]
+
+    assert [is_continued(context, context.with_role("train_loss")[0]) for context in contexts] == [True, False]
 
 
 FLAT = [f"step {step} loss {2.31 - 0.0003 * step + 0.02 * (step % 3):.4f}" for step in range(1, 41)]

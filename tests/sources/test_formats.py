@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst.sources.formats import Several, formats, likeliest, reader, runs_in
+from loganalyst.sources.formats import Several, formats, likeliest, points_of, reader, reader_of, runs_in
 
 
 def test_every_format_has_one_reader() -> None:
@@ -34,6 +34,15 @@ def test_the_reader_of_a_file(name: str, head: bytes, format_: str) -> None:
 
 def test_binary_data_has_no_reader() -> None:
     assert reader(Path("a.bin"), b"\x00\x01\x02" * 100) is None
+
+
+def test_the_points_of_a_file(tmp_path: Path) -> None:
+    """A file that is not there has no reader, and so no points."""
+    (tmp_path / "metrics.csv").write_text("step,loss\n0,1.5\n1,1.25\n")
+
+    assert [value for points in points_of(tmp_path / "metrics.csv") for value in points["value"]] == [1.5, 1.25]
+    assert list(points_of(tmp_path / "lost.csv")) == []
+    assert reader_of(tmp_path / "lost.csv") == (0.0, None)
 
 
 def test_only_some_formats_hold_several_runs(tmp_path: Path) -> None:

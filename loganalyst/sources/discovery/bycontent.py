@@ -12,18 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from loganalyst import opening
-from loganalyst.model import filemeasure
-from loganalyst.opening import opened
+from loganalyst import filemeasure, opening
 from loganalyst.sources import formats
 from loganalyst.sources.discovery import metricfiles, samerecord
 from loganalyst.sources.discovery.folder import encodable, is_walked
 from loganalyst.sources.discovery.walk import MIN_CONFIDENCE
+from loganalyst.thresholds import reading_limit
 
-MAX_FEW = 10  # files of a folder that are searched
-MIN_POINTS = 5  # of a course
 MAX_BATCHES = 3  # of a file that are read to see whether it holds a course
-MAX_UNEVEN = 0.5  # of von Neumann's ratio; it is about 1 for values in any order, and near 0 for a smooth curve
 
 
 class Courses(NamedTuple):
@@ -36,7 +32,7 @@ class Courses(NamedTuple):
 def courses(folder: Path) -> Courses:
     """The files with the course of one training, if the folder has few files."""
     files = few_files(folder)
-    if len(files) > MAX_FEW:
+    if len(files) > reading_limit("few_files"):
         return Courses()
     with opening.within(opening.bounds([folder])):
         again = samerecord.without_names([*map(str, files)])
@@ -47,14 +43,14 @@ def courses(folder: Path) -> Courses:
 
 
 def few_files(folder: Path) -> list[Path]:
-    """The files in a folder and in its few folders, at most one more than MAX_FEW."""
+    """The files in a folder and in its few folders, at most one more than are searched."""
     files, folders = list[Path](), [folder]
     for place in folders:
         entries = [entry for entry in _entries(place) if encodable(entry.name)]
         files += [entry for entry in entries if entry.is_file()]
         inner = [entry for entry in entries if is_walked(entry.name, place.name) and not entry.is_symlink()]
-        folders += [entry for entry in inner if entry.is_dir()][: MAX_FEW - len(folders)]
-        if len(files) > MAX_FEW:
+        folders += [entry for entry in inner if entry.is_dir()][: int(reading_limit("few_files")) - len(folders)]
+        if len(files) > reading_limit("few_files"):
             break
     return files
 
@@ -68,12 +64,7 @@ def _entries(folder: Path) -> list[Path]:
 
 def _confidence(file: Path) -> float:
     """How surely the file is a table; 0 if it is of another kind."""
-    try:
-        with opened(file) as handle:
-            head = handle.read(formats.HEAD)
-    except OSError:
-        return 0.0
-    score, reader = formats.likeliest(file, head) if head else (0.0, None)
+    score, reader = formats.reader_of(file)
     return score if reader is not None and ".sources.tables." in reader.__name__ else 0.0
 
 
@@ -86,13 +77,9 @@ def _are_of_one_run(files: Sequence[Path]) -> bool:
 
 def _is_course(file: Path) -> bool:
     """Whether numbers of the file are, by a name, what a training measures, and their order means something."""
-    try:
-        points = _first_points(file)
-    except Exception:
-        return False
     by_file, measured = filemeasure.is_metric(file.stem), filemeasure.says_measure(file.stem)
-    for (name,), rows in points.group_by("metric"):
-        if rows.height < MIN_POINTS:
+    for (name,), rows in _first_points(file).group_by("metric"):
+        if rows.height < reading_limit("course_points"):
             continue
         if by_file or ((measured or filemeasure.says_measure(str(name))) and _is_even(rows["value"])):
             return True
@@ -100,10 +87,8 @@ def _is_course(file: Path) -> bool:
 
 
 def _first_points(file: Path) -> pl.DataFrame:
-    with opened(file) as handle:
-        reader = formats.reader(file, handle.read(formats.HEAD))
-    batches = islice(reader.read(file), MAX_BATCHES) if reader else ()
-    found = [tables.points.select("metric", "value") for tables in batches if tables.points.height]
+    batches = islice(formats.points_of(file), MAX_BATCHES)
+    found = [points.select("metric", "value") for points in batches if points.height]
     return pl.concat(found) if found else pl.DataFrame(schema={"metric": pl.String, "value": pl.Float64})
 
 
@@ -115,5 +100,5 @@ def _is_even(column: pl.Series) -> bool:
     """
     values = column.to_numpy()
     values = values[np.isfinite(values)]
-    spread = float(np.var(values)) if values.size >= MIN_POINTS else 0.0
-    return spread > 0 and float(np.mean(np.diff(values) ** 2)) < MAX_UNEVEN * 2 * spread
+    spread = float(np.var(values)) if values.size >= reading_limit("course_points") else 0.0
+    return spread > 0 and float(np.mean(np.diff(values) ** 2)) < reading_limit("course_unevenness") * 2 * spread

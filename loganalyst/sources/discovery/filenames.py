@@ -5,7 +5,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
 
-from loganalyst.model import filemeasure
+from loganalyst import filemeasure
 from loganalyst.sources.config.plaintexts import DUMPS, PICKLES
 
 

@@ -9,13 +9,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from loganalyst.model import filemeasure
-from loganalyst.opening import opened
+from loganalyst import filemeasure
 from loganalyst.sources.discovery.folder import Folder
-from loganalyst.sources.formats import HEAD, PLAUSIBLE, likeliest
+from loganalyst.sources.formats import PLAUSIBLE, reader_of
+from loganalyst.thresholds import reading_limit
 
 MIN_FILES = 2  # that are one run together
-MAX_FILES = 60  # of one run; more are data, or those of many runs
 READERS = ("csv", "numbercolumns", "numberlists", "namedrows")
 
 
@@ -42,9 +41,9 @@ def of_one_run(paths: Sequence[str], folder: str = "") -> list[str]:
     named = [path for path in paths if _names_metric(_stem(path), of_folder=of_folder)]
     if any(map(_is_of_a_measure, named)):
         named = [path for path in paths if path in named or _names_history(_stem(path))]
-    some = [_stem(path) for path in named[: MAX_FILES + 1]]
+    some = [_stem(path) for path in named[: int(reading_limit("files_of_metrics")) + 1]]
     alike = len({*map(filemeasure.other_words, some)}) == 1 or len({*map(_metric_words, some)}) == len(some)
-    return sorted(named) if 1 < len(named) <= MAX_FILES and alike else []
+    return sorted(named) if 1 < len(named) <= reading_limit("files_of_metrics") and alike else []
 
 
 def _names_metric(stem: str, *, of_folder: bool) -> bool:
@@ -76,10 +75,5 @@ def _stem(path: str) -> str:
 
 def _is_table(path: str) -> bool:
     """Whether the file holds numbers in rows, perhaps below a header."""
-    try:
-        with opened(path) as file:
-            head = file.read(HEAD)
-    except OSError:
-        return False
-    score, known = likeliest(Path(path), head) if head else (0.0, None)
+    score, known = reader_of(Path(path))
     return known is not None and score >= PLAUSIBLE and known.NAME in READERS

@@ -21,6 +21,7 @@ from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.discovery.folder import encodable
 from loganalyst.sources.discovery.walk import walk
 from loganalyst.sources.files import address
+from loganalyst.thresholds import reading_limit
 
 READABLE = (
     "readable are TensorBoard, W&B, MLflow, Trackio, Neptune, Comet, ClearML, Sacred, CSV, JSON, Parquet, NumPy, "
@@ -160,7 +161,7 @@ def discover(path: Path, *, by_content: bool = True) -> Found:
         reasons = "; ".join(f"{file}: {why}" for file, why in [*unread, *_others(path)][:MAX_SHOWN])
         raise SourceError(path, problem + (f" ({reasons})" if reasons else ""), READABLE)
     if len(first) > 1:
-        first += islice(every, max(jobchains.MAX_JOBS, snapshots.MAX_SNAPSHOTS))
+        first += islice(every, max(jobchains.MAX_JOBS, int(reading_limit("snapshots_of_a_history"))))
         count = len(first) + sum(1 for _ in every)
         if count == len(first) and (end := jobchains.last(first) or snapshots.longest(first)):
             return end

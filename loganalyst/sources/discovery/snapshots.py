@@ -16,17 +16,15 @@ import numpy as np
 import polars as pl
 
 from loganalyst import opening
-from loganalyst.opening import opened
 from loganalyst.sources import formats
 from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.tables.npyarrays import Floats
+from loganalyst.thresholds import reading_limit
 
 if TYPE_CHECKING:
     from loganalyst.sources.discovery.runs import Found
 
-MAX_SNAPSHOTS = 300  # of one history
 MAX_BYTES = 16 << 20  # of all of them
-MIN_VALUES = 3  # different ones that two of them share: constant curves of two runs may agree
 
 _NUMBER = re.compile(r"\d{1,18}")
 
@@ -35,7 +33,7 @@ Values = Mapping[str, Floats]
 
 def longest(found: "Sequence[Found]") -> "Found | None":
     """The run with the whole history, if the others hold its beginnings; None if they do not."""
-    if not 1 < len(found) <= MAX_SNAPSHOTS or len({_shape(run) for run in found}) > 1:
+    if not 1 < len(found) <= reading_limit("snapshots_of_a_history") or len({_shape(run) for run in found}) > 1:
         return None
     runs = sorted(found, key=_numbers)
     if sum(_size(file) for run in runs for file in _measured(run)) > MAX_BYTES:
@@ -83,16 +81,9 @@ def _values(run: "Found") -> Values:
 
 
 def _points(file: Path) -> Iterator[pl.DataFrame]:
-    try:
-        with opened(file) as handle:
-            reader = formats.reader(file, handle.read(formats.HEAD))
-        name = pl.lit(_NUMBER.sub("#", file.name)).alias("file")
-        for tables in reader.read(file) if reader else ():
-            # the name of a file may be that of its metric
-            metric = pl.col("metric").str.replace_all(r"\d+", "#")
-            yield tables.points.select(name, metric, "value")
-    except OSError:
-        return
+    name = pl.lit(_NUMBER.sub("#", file.name)).alias("file")
+    metric = pl.col("metric").str.replace_all(r"\d+", "#")  # the name of a file may be that of its metric
+    return (points.select(name, metric, "value") for points in formats.points_of(file))
 
 
 def _grow(histories: Iterator[Values]) -> bool:
@@ -118,4 +109,4 @@ def _say_enough(shorter: Values, longer: Values) -> bool:
     """Whether two histories have enough different values in common, and the second is longer."""
     shared = [len(np.unique(values)) for values in shorter.values()]
     grew = sum(map(len, longer.values())) > sum(map(len, shorter.values()))
-    return grew and max(shared, default=0) >= MIN_VALUES
+    return grew and max(shared, default=0) >= reading_limit("snapshot_values")

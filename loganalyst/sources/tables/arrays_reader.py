@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from loganalyst.model import Tables, filemeasure
+from loganalyst import filemeasure
+from loganalyst.model import Tables
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.discovery.filenames import Kind, kind
 from loganalyst.sources.files.lineblocks import gap
@@ -24,7 +25,6 @@ from loganalyst.sources.tables.pointrows import as_points
 
 NAME = "numpy"
 
-_COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
 _SHAPE = re.compile(rb"'shape': \(([\d, ]*)\)")  # of the first array: `'shape': (50,)`
 _BY_NUMPY = re.compile(r"arr_\d{1,9}")  # `arr_0`: how NumPy names an array without a name
 MAX_SHOWN = 3  # arrays that a gap names
@@ -101,7 +101,7 @@ def _by_file(names: Sequence[str], path: Path) -> list[str]:
 
 
 def _named(path: Path, found: dict[str, Floats]) -> Iterator[Tables]:
-    counter = next(iter(stepcolumns.matching(found, _COUNTERS)), None)
+    counter = next(iter(stepcolumns.matching(found, stepcolumns.COUNTERS)), None)
     others = [name for name in found if name != counter]
     names = dict(zip(others, _by_file(others, path), strict=True))
     curves = {names.get(name, name): array for name, array in found.items()}

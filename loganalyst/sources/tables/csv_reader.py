@@ -12,7 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import HEADER_ALONE, Tables, Time, filemeasure
+from loganalyst import filemeasure
+from loganalyst.model import HEADER_ALONE, Tables, Time
 from loganalyst.opening import opened
 from loganalyst.sources.discovery.filenames import may_be_table
 from loganalyst.sources.files.constantcolumns import Constants
@@ -69,7 +70,7 @@ def sniff(path: Path, head: bytes) -> float:
 def _likeness(path: Path, header: list[str], body: list[list[str]], *, ends_blank: bool) -> float:
     """`ends_blank`: each line ends with a separator, as those of Torch7's logger do."""
     listed = csvexports.comparison(header)
-    counted = (not listed and bool(stepcolumns.matching(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
+    counted = (not listed and bool(stepcolumns.matching(header, stepcolumns.COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
         return _likeness_of_text(path, header, body, counted=counted, ends_blank=ends_blank)
     widths = [len(row) for row in body if len(row) > 1]

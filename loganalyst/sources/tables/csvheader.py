@@ -6,11 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import filemeasure
+from loganalyst import filemeasure
 from loganalyst.sources.tables import cells, csvexports, namecolumns, stepcolumns, unnamed
 from loganalyst.sources.tables.stepcolumns import normalised
 
-COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
 _COUNTED = {"idx", "index"}  # columns that count rows, in exports of Aim and pandas
 _DVCLIVE = ("plots", "metrics")  # DVCLive's folder: `plots/metrics/train/loss.tsv` is `train/loss`
 MAX_TEXTS = 8  # first columns among which one of texts is looked for
@@ -77,11 +76,11 @@ def is_unheaded(row: Sequence[str]) -> bool:
 def repeated_headers(frame: pl.DataFrame, header: Sequence[str]) -> list[int]:
     """The positions of rows in (line, cells) that are headers: no numbers, and at least half of the names known."""
     first = pl.col("cells").list.first().str.strip_chars()
-    candidates = frame.select(first.is_in([*header, *COUNTERS]).arg_true().head(_MAX_REPEATED)).to_series()
+    candidates = frame.select(first.is_in([*header, *stepcolumns.COUNTERS]).arg_true().head(_MAX_REPEATED)).to_series()
     return [i for i in candidates if _is_header(frame["cells"][i].to_list(), header)]
 
 
 def _is_header(row: Sequence[str], header: Sequence[str]) -> bool:
     names = [cell.strip() for cell in row]
-    known = sum(name in header or normalised(name) in COUNTERS for name in names)
+    known = sum(name in header or normalised(name) in stepcolumns.COUNTERS for name in names)
     return 2 * known >= len(names) and all(cells.numbers(pl.Series(names)).is_null())

@@ -34,7 +34,6 @@ from loganalyst.sources.tables.namedresults import are_named
 NAME = "json"
 
 _SUMMARIES = {"wandb-summary.json"}  # has a reader of its own
-_COUNTERS = (*stepcolumns.STEPS, *stepcolumns.EPOCHS)
 _KEY = re.compile(r'"([^"]{1,200})"\s*:')  # `"step": [` of columns, `"step": 1` of rows
 _SCORES = {"log_history": 1.0, "history": 0.8, "array": 0.7}
 _MAX_HELD = 64 << 20  # bytes of a file of lines that is held while text between them is searched for
@@ -58,20 +57,20 @@ def sniff(path: Path, head: bytes) -> float:
     keys = _KEY.findall(opening) if kind in ("history", "array") else []
     if kind == "history" and _shows_training(keys):
         return 0.95
-    if kind == "array" and stepcolumns.matching(keys, _COUNTERS) and any(map(RESULT.search, keys)):
+    if kind == "array" and stepcolumns.matching(keys, stepcolumns.COUNTERS) and any(map(RESULT.search, keys)):
         return 0.92
     if kind != "lines":
         return _SCORES.get(kind or "", 0.0)
     rows = [row for line in opening.split("\n")[:20] if isinstance(row := parse_json(line), dict)]
     columns = {key: None for row in rows for key, _ in values(row)}
-    if stepcolumns.matching(columns, _COUNTERS):
+    if stepcolumns.matching(columns, stepcolumns.COUNTERS):
         return 0.95
     return 0.6 if len(columns) > 1 else 0.3
 
 
 def _shows_training(keys: Sequence[str]) -> bool:
     """Whether one of the columns or rows with these keys is a counter or a loss."""
-    return bool(stepcolumns.matching(keys, _COUNTERS)) or any("loss" in key.lower() for key in keys)
+    return bool(stepcolumns.matching(keys, stepcolumns.COUNTERS)) or any("loss" in key.lower() for key in keys)
 
 
 def read(path: Path, **limits: int) -> Iterator[Tables]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from loganalyst.sources.tables import jsontables
 from loganalyst.sources.tables.jsonvalues import values
-from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, matching
+from loganalyst.sources.tables.stepcolumns import COUNTERS, matching
 
 MIN_ENTRIES = 3  # of a history
 # epoch_12, Step 400, 7
@@ -54,7 +54,7 @@ def opens(opening: str, metric: str = "") -> bool:
 def _opens_rows(opening: str) -> bool:
     """Whether rows that count begin under a key: {"lr": 0.1, "history": [{"epoch": 1, …"""
     begin = _ROWS_OPEN.search(opening)
-    return bool(begin and matching(_COUNTED.findall(opening, begin.start()), (*STEPS, *EPOCHS)))
+    return bool(begin and matching(_COUNTED.findall(opening, begin.start()), COUNTERS))
 
 
 def unfolded(data: Mapping[str, Any], metric: str = "") -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ def _by_number(data: Mapping[str, Any]) -> list[Row]:
     if len(data) < MIN_ENTRIES or not all(found) or not all(isinstance(row, dict) for row in data.values()):
         return []
     return [
-        row if matching(row, (*STEPS, *EPOCHS)) else {(hit[1] or "step").lower(): int(hit[2]), **row}
+        row if matching(row, COUNTERS) else {(hit[1] or "step").lower(): int(hit[2]), **row}
         for hit, row in zip(found, map(dict, map(values, data.values())), strict=True)
         if hit
     ]
@@ -145,7 +145,7 @@ def _counted_rows(data: Mapping[str, Any], depth: int = 2) -> Iterator[list[Row]
 
 def _are_counted(rows: list[Any]) -> bool:
     """Whether rows of a training follow one another: each has a counter, and some have a result."""
-    if len(rows) < MIN_ENTRIES or not _are_objects(rows) or not all(matching(row, (*STEPS, *EPOCHS)) for row in rows):
+    if len(rows) < MIN_ENTRIES or not _are_objects(rows) or not all(matching(row, COUNTERS) for row in rows):
         return False
     return any(RESULT.search(key) for row in rows for key, _ in values(row))
 
@@ -157,7 +157,7 @@ def _columns(rows: list[Row]) -> dict[str, list[Any]]:
 
 def _axis(row: Row) -> str | None:
     """The key of a whole number that counts the row."""
-    return next((key for key in matching(row, (*STEPS, *EPOCHS)) if type(row[key]) is int), None)
+    return next((key for key in matching(row, COUNTERS) if type(row[key]) is int), None)
 
 
 def _by_index(data: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -173,7 +173,7 @@ def _by_index(data: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _with_some_steps(data: Mapping[str, Any]) -> dict[str, Any]:
     """{"step": [1, 2, 3], "loss": […], "dev_score": {"2": 0.5}} with the last column as a list of the same length."""
-    axis = next((key for key in matching(data, (*STEPS, *EPOCHS)) if isinstance(data[key], list)), None)
+    axis = next((key for key in matching(data, COUNTERS) if isinstance(data[key], list)), None)
     rows = {str(step): None for step in data[axis]} if axis else {}
     some = {k: column for k, column in data.items() if isinstance(column, dict) and 0 < len(column) <= len(rows)}
     columns = {key: column for key, column in some.items() if column.keys() <= rows.keys()}

@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from loganalyst.model import Tables, constant, filemeasure, table
+from loganalyst import filemeasure
+from loganalyst.model import Tables, constant, table
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.constantcolumns import Constants
 from loganalyst.sources.files.flatten import Leaf, config_of

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from loganalyst.model import filemeasure
+from loganalyst import filemeasure
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.flatten import number
 from loganalyst.sources.tables import jsonfolded, unnamed
-from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, matching
+from loganalyst.sources.tables.stepcolumns import COUNTERS, matching
 
 Shape = Literal["lines", "array", "log_history", "history", "object"]
 
@@ -64,7 +64,7 @@ def _lines(path: Path, opening: str) -> bool:
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
         return bool(objects) or (opening.startswith("{") and "\n" not in opening)  # the first line is cut off
     if len(whole) == 1 and objects:
-        axes = matching(objects[0], (*STEPS, *EPOCHS))
+        axes = matching(objects[0], COUNTERS)
         return path.stem.lower() in _LOGS and any(not isinstance(objects[0][axis], list | dict) for axis in axes)
     return len(objects) > 0 and 2 * len(objects) >= len(whole)
 

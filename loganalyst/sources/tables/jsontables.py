@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from loganalyst.sources.files.flatten import number
-from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, matching
+from loganalyst.sources.tables.stepcolumns import COUNTERS, matching
 
 MIN_ENTRIES = 3  # of a list of pairs
 MAX_DEPTH = 3  # of the objects around a list of pairs
@@ -42,7 +42,7 @@ def columns(data: Mapping[str, Any]) -> dict[str, list[Any]]:
     if len(set(names)) < len(names) or any(len(row) != len(names) for row in rows):
         return {}
     found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    if matching(names, (*STEPS, *EPOCHS)):
+    if matching(names, COUNTERS):
         return found
     if any(_are(column, str) for column in found.values()) or (index and not _are(index, int)):
         return {}

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from loganalyst.model import Tables, filemeasure
+from loganalyst import filemeasure
+from loganalyst.model import Tables
 from loganalyst.opening import whole
 from loganalyst.sources.files.flatten import TooLargeError, config_table
 from loganalyst.sources.files.lineblocks import gap, text

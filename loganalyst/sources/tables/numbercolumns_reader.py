@@ -14,7 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import Tables, filemeasure
+from loganalyst import filemeasure
+from loganalyst.model import Tables
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, text
 from loganalyst.sources.tables import commentnames, numberrows, unnamed

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.model import Tables, filemeasure
+from loganalyst import filemeasure
+from loganalyst.model import Tables
 from loganalyst.sources.tables import stepcolumns, unnamed
 from loganalyst.sources.tables.pointrows import as_points
 

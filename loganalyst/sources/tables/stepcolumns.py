@@ -10,45 +10,16 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from loganalyst.model import Time, constant
+from loganalyst.namewords import word_file
+from loganalyst.sources.tables.columnwords import column_words
 
-STEPS = (
-    *("step", "steps", "global_step", "_step", "trainer/global_step", "train/global_step", "current_steps"),
-    *("time/total_timesteps", "total_timesteps", "timesteps_total", "timesteps", "num_timesteps"),
-    *("misc/total_timesteps", "timestepssofar", "timesteps_so_far", "totalenvinteracts", "totalenvsteps"),
-    *("num_env_steps_sampled_lifetime", "num_env_steps_sampled", "total_env_steps", "env_steps", "total_steps"),
-    *(
-        "iteration",
-        "iter",
-        "iters",
-        "itr",
-        "iterations",
-        "training_iteration",
-        "n_iter",
-        "iternum",
-        "iter_num",
-        "frame",
-        "frames",
-    ),
-    *("num_updates", "update", "updates", "misc/nupdates", "nupdates", "consumed_samples", "samples", "batch"),
-    *("batch_idx", "batches", "episode", "episodes", "round", "generation", "index"),
-)
-# ends of names that count steps, wherever they are logged: total/steps, Misc/TotalEnvSteps, Diagnostics/CumSteps
-STEP_ENDS = (
-    *("step", "steps", "global_step", "total_steps", "total_timesteps", "timesteps", "env_steps", "totalenvsteps"),
-    *("totalenvinteracts", "cumsteps", "num_steps_total", "num_env_steps", "iteration", "iter", "itr", "num_updates"),
-)
-EPOCHS = (
-    *("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "epoch_no", "ep"),
-    *("epoca", "época", "epoche", "époque", "epoque", "epoka", "эпоха", "轮次", "轮", "エポック", "에포크"),
-)
-TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
-PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # texts such as "train" and "val"
-KINDS = ("type", "event", "kind", "set", "dataset", "event_type", "log_type", "name")  # the same, if words for data
-NAMES = ("metric", "tag", "metric_name")  # of a long table: the metric's name is here, its number in `value`
-NAMES_OF_VALUES = ("name", "key", "variable", "scalar")  # the same, in a table that has a `value`
-ROWS = ("training_iteration", "iterations_since_restore")  # Ray's row counters, in addition to its steps
-
-AXES = (*STEPS, *EPOCHS, *TIMES, *ROWS)
+_COLUMNS = column_words()
+STEPS, STEP_ENDS, TIMES = _COLUMNS.steps, _COLUMNS.step_ends, _COLUMNS.times
+EPOCHS = (*_COLUMNS.epochs, *word_file().epochs)
+PARTS, KINDS = _COLUMNS.parts, _COLUMNS.kinds  # texts of what data a row is
+NAMES, NAMES_OF_VALUES = _COLUMNS.names, _COLUMNS.names_of_values  # texts of what a row's value is
+COUNTERS = (*STEPS, *EPOCHS)
+AXES = (*COUNTERS, *TIMES, *_COLUMNS.rows)
 
 # 2026-03-01T10:00:00.5+01:00, 2026-03-01 10:00:00,123, 2026/03/01 10:00:00, 2026-03-01_10-00-00, 20260301_100000 …
 _FORMATS = (
@@ -158,7 +129,7 @@ class Axes:
         if step is None and epoch is not None and _whole(columns[epoch]) and not is_still(columns[epoch]):
             step = epoch
         time = next((n for n in matching(columns, TIMES) if _timed(columns[n])), None)
-        return cls(step, epoch, time, tuple(name for name in matching(numbers, ROWS) if name != step))
+        return cls(step, epoch, time, tuple(name for name in matching(numbers, _COLUMNS.rows) if name != step))
 
     @property
     def used(self) -> set[str]:

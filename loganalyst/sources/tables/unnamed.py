@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import filemeasure
+from loganalyst import filemeasure
 from loganalyst.sources.files.lineblocks import gap
 
 _SPAN = r"(?:epochs?|ep|steps?|iters?|iterations?|episodes?|rounds?)"

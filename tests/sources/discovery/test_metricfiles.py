@@ -7,6 +7,7 @@ import pytest
 from loganalyst.sources.discovery import metricfiles
 from loganalyst.sources.discovery.runs import runs
 from loganalyst.sources.ingest import ingest
+from loganalyst.thresholds import reading_limit
 
 NUMBERS = "2.5\n2.25\n2.0\n"
 
@@ -76,7 +77,7 @@ def test_a_folder_with_metrics_keeps_its_texts_apart(tmp_path):
 
 def test_few_files_are_opened(tmp_path, monkeypatch):
     """Of thousands of files none: these are data, or many runs."""
-    files = write(tmp_path, *(f"loss_{k}.txt" for k in range(metricfiles.MAX_FILES + 1)))
-    monkeypatch.setattr(metricfiles, "opened", None)
+    files = write(tmp_path, *(f"loss_{k}.txt" for k in range(int(reading_limit("files_of_metrics")) + 1)))
+    monkeypatch.setattr(metricfiles, "reader_of", None)
 
     assert metricfiles.of_one_run(sorted(map(str, files.iterdir()))) == []

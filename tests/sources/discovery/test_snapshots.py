@@ -65,7 +65,7 @@ def test_other_runs_stay_apart(tmp_path, values):
 
 def test_nothing_is_read_where_names_differ(tmp_path, monkeypatch):
     """Folders of different models, or very many."""
-    monkeypatch.setattr(snapshots, "opened", None)
+    monkeypatch.setattr(snapshots, "_points", None)
     for name in ("cnn", "mlp"):
         save(tmp_path, f"{name}_{{}}.txt", as_text, {1: LOSS})
 

@@ -14,10 +14,7 @@ BAR = "\x03"  # a progress bar before its counter: `%|███|` of tqdm
 KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch: `5/10 [==>..]`
 
 # `epoch`, `train epoch`, `epoch idx`, `ep.`, `轮`, `época`
-EPOCH = re.compile(
-    r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|에폭|эпоха|epoka|epok|epoche|[eé]poca|époque)"
-    r"(?: (?:num|no|number|id|idx|index))?\.?$"
-)
+EPOCH = re.compile(rf"^(?:.* )?(?:epoch|ep|{'|'.join(word_file().epochs)})(?: (?:num|no|number|id|idx|index))?\.?$")
 # `step`, `global step`, `train/step`, `iter num`, `num updates`, `steps`
 STEP = re.compile(
     r"^(?:.*? |[a-z]*/)??(global step|num updates|nupdate|iteration|iter|step|timestep|total timesteps|itr|it|batch|"

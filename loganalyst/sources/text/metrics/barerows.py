@@ -11,14 +11,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
+from loganalyst.sources.text.metrics.numbertext import FOUND, NUMBER, as_number
+
 _NONE = r"[-–—](?:\s|$)"  # a cell without a value: `-`
 _ERROR = r"(?:±|\+/-)\s*[\d.]+"  # of the number before: `± 0.2`
 _NOTE = r"(?:[\s|;,]{1,20}[*<A-Za-z][\w*<\-]{0,19}){1,2}"  # words behind the numbers: `adam`, `* best`
 # behind the cells: `| best so far`, `*`, `<- best`
 _REMARK = r"(?:\|\s*[A-Za-z(*][^|]{0,80}|\*{1,3}|(?:<[-=]|\()[^|]{0,80})"
 # numbers, blanks and what separates cells: `  50 | 0.5  +0.6 | -`, `| 3 | 0.5 | 0.6 |`, `300 0.5 0.6 adam`
-_CELLS = rf"^\s*[|│]?\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{_NUMBER}%?|{_NONE}|{_ERROR}))+"
+_CELLS = rf"^\s*[|│]?\s*\d+\s*(?:[\s|;,:](?:\s|[|;,:])*(?:{NUMBER}%?|{_NONE}|{_ERROR}))+"
 ROW = rf"{_CELLS}(?:{_NOTE}[\s|;│]*|[\s|;│]*{_REMARK}?)$"
 _RULER = r"^[\s\-=+|_─━┼:]{3,}$"
 # between names that may have blanks themselves (`loss of D  loss of G`, `D;G`), and between names that are single words
@@ -29,7 +30,6 @@ _MAX_LETTERS = 40  # of a name
 _MAX_HEADERS = 64  # of a batch; a table has one
 _MIN_NOTED = 0.9  # share of the rows with words behind the numbers at which the last columns hold words
 _MIN_GROWING = 0.9  # share of the rows at which the first column grows
-_SCHEMA = {"row": pl.Int64, "role": pl.String, "name": pl.String, "value": pl.Float64}
 
 
 def with_names(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -55,7 +55,7 @@ def cells(lines: pl.DataFrame) -> pl.DataFrame:
     rows = _below_names(lines)
     headers = rows["header"].unique(maintain_order=True).head(_MAX_HEADERS)
     found = [block for header in headers if (block := _of_header(header, rows.filter(header=header))) is not None]
-    return pl.concat([pl.DataFrame(schema=_SCHEMA), *found])
+    return pl.concat([pl.DataFrame(schema=FOUND), *found])
 
 
 def _below_names(lines: pl.DataFrame) -> pl.DataFrame:
@@ -91,7 +91,7 @@ def _of_header(header: str, rows: pl.DataFrame) -> pl.DataFrame | None:
     room = count.replace_strict(begins, default=0, return_dtype=pl.Int64)
     whole = words.filter((count == len(names)) | ((count < len(names)) & (pl.col("length") <= room)))
     found = whole.with_columns(column=pl.int_ranges(count)).explode("word", "column")
-    value = pl.col("word").str.strip_chars_end("%").str.to_lowercase().cast(pl.Float64, strict=False)
+    value = as_number(pl.col("word").str.strip_chars_end("%"))
     name = pl.col("column").replace_strict(dict(enumerate(names)), default="", return_dtype=pl.String)
     role = pl.when(pl.col("column") == 0).then(pl.lit("step")).otherwise(pl.lit("metric"))
     found = found.select("row", role=role, name=name, value=value).drop_nulls("value")
@@ -99,7 +99,7 @@ def _of_header(header: str, rows: pl.DataFrame) -> pl.DataFrame | None:
     return found if len(steps) and float((steps > 0).mean()) >= _MIN_GROWING else None  # type: ignore[arg-type]
 
 
-_CELL = rf"{_NUMBER}|[-–—]"
+_CELL = rf"{NUMBER}|[-–—]"
 
 
 def _names(header: str, width: int) -> list[str] | None:

@@ -11,10 +11,10 @@ import polars as pl
 
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import Records
+from loganalyst.thresholds import reading_limit
 
 BAR = r"\|\s*([0-9]{1,12})/([0-9]{1,12}) \["  # `| 10/375 [` of tqdm
 MAX_ROWS_BACK = 3  # rows back on the same line: the bar, and the blanks that erased it
-PACE_TOLERANCE = 0.05  # tolerance of the pace: a bar is drawn a little late, an epoch is rounded
 MAX_EPOCHS_TRIED = 100  # numbers of epochs that are tried on either side
 
 
@@ -31,10 +31,11 @@ class Pace(NamedTuple):
         """Steps per epoch: a divisor of the total, if one is close, so that there are whole epochs."""
         pace = self.bar / self.epoch
         epochs = round(self.total / pace)
-        off = min(int(PACE_TOLERANCE * epochs) + 1, MAX_EPOCHS_TRIED)
+        tolerance = reading_limit("bar_pace_tolerance")
+        off = min(int(tolerance * epochs) + 1, MAX_EPOCHS_TRIED)
         whole = [self.total / n for n in range(max(epochs - off, 1), epochs + off + 1) if self.total % n == 0]
         closest = min(whole, key=lambda steps: abs(steps - pace), default=pace)
-        return closest if abs(closest - pace) <= PACE_TOLERANCE * pace else pace
+        return closest if abs(closest - pace) <= tolerance * pace else pace
 
 
 def paces(chunk: Chunk, records: Records, first: int) -> dict[int, Pace]:

@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from loganalyst.sources.text.lines.numberrecords import Floats, Mask, Records
+from loganalyst.thresholds import reading_limit
 
-NAME = "accuracy"
-_MIN_EPOCHS = 4
-_MIN_TOTAL = 20  # of answers; a share of fewer says little
+NAME = "accuracy"  # of a metric that has none
 
 
 def counted(records: Records) -> Mask | None:
@@ -21,9 +20,10 @@ def counted(records: Records) -> Mask | None:
     """
     some = records.header & ~np.isnan(records.batch) & ~np.isnan(records.total) & ~np.isnan(records.epoch)
     rows = records[some]
-    if len(rows) < _MIN_EPOCHS or not (np.diff(rows.epoch) > 0).all():
+    if len(rows) < reading_limit("answers_counted_epochs") or not (np.diff(rows.epoch) > 0).all():
         return None
-    whole = rows.total[0] >= _MIN_TOTAL and (rows.total == rows.total[0]).all() and (rows.batch <= rows.total).all()
+    many = rows.total[0] >= reading_limit("answers_of_a_share")
+    whole = many and (rows.total == rows.total[0]).all() and (rows.batch <= rows.total).all()
     return some if whole and np.ptp(np.diff(rows.batch)) > 0 else None
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import table
-from loganalyst.opening import opened
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics.barsteps import BAR
+from loganalyst.sources.text.metrics.lastlines import last_lines
 
 TAIL_BYTES = 1 << 17  # bytes of the end of the file that are searched
 MAX_TEXT_CHARS = 200  # characters of a line that are kept
@@ -34,13 +34,10 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
     The pattern is `last-step`; the captures are the numbers step, steps, epoch, epochs where they are printed. The
     session begins at `first_line`; `last_line` is the file's.
     """
-    size = path.stat().st_size
-    with opened(path) as file:
-        file.seek(max(size - TAIL_BYTES, 0))
-        tail = file.read(TAIL_BYTES)
-    if not _HAS_PROGRESS.search(tail) or 4 * tail.count(b"\0") > len(tail):  # UTF-16
+    lines = last_lines(path, last_line, TAIL_BYTES, _HAS_PROGRESS).filter(pl.col("line") >= first_line)
+    if lines.is_empty():
         return table("lines")
-    rows = _rows(tail, last_line).filter(pl.col("line") >= first_line)
+    rows = _rows(lines)
     printed = rows.filter(pl.any_horizontal(pl.col(*_NUMBERS).is_not_null()))
     ends = printed.group_by("rank", maintain_order=True).agg(
         pl.col("line").last(),
@@ -55,11 +52,9 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
     })  # fmt: skip
 
 
-def _rows(tail: bytes, last_line: int) -> pl.DataFrame:
+def _rows(lines: pl.DataFrame) -> pl.DataFrame:
     """line, rank, body, and the numbers of each row; among bars only those with the largest total: the training's."""
-    whole = tail.decode("utf-8", "replace").removesuffix("\n").split("\n")
-    first = last_line - len(whole) + 1
-    parts = [(first + n, _ANSI.sub("", part)) for n, line in enumerate(whole) for part in line.split("\r") if part]
+    parts = [(line, _ANSI.sub("", part)) for line, text in lines.iter_rows() for part in text.split("\r") if part]
     rows = pl.DataFrame(parts, {"line": pl.Int64, "text": pl.String}, orient="row")
     body = pl.col("body")
     parsed = described(rows["text"]).select("rank", "body").with_columns(rows["line"])

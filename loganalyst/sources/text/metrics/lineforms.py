@@ -17,6 +17,7 @@ from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT
 from loganalyst.sources.text.metrics import digitcolumns as columns
 from loganalyst.sources.text.metrics import lineshapes, plainpairs, printedforms, shapeparts
+from loganalyst.sources.text.metrics.layoutfile import regex
 from loganalyst.sources.text.metrics.lineshapes import Shape
 
 # `0.5`, `-1e-5`, `.5`, `nan`, `+inf`; not the 3 in `conv3` or `v1.3`
@@ -205,8 +206,7 @@ def _template(form: str, line: str) -> str | None:
     if _UNSURE.search(form) or len(form) > 4000 or not line.replace("\t", " ").isprintable():
         return None
     clocks = [
-        re.sub(r"[0-9]", "[0-9]", re.escape(hit))
-        for hit in re.findall(plainpairs.TIME, re.sub(r"IoU=", "", line), re.ASCII)
+        re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in regex("<time>", re.ASCII).findall(line.replace("IoU=", ""))
     ]
     if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
         return None
@@ -226,6 +226,6 @@ def _literal(text: str, clocks: list[str]) -> str:
 
 def _number(before: str, after: str) -> str:
     """The regex of the number between two texts; digits only, where nan next to them would be a word."""
-    named = re.match(rf" {plainpairs.AFTER_NAN}", after) and not re.search(r"[:=] $", before)
-    tied = re.search(rf"{plainpairs.BEFORE_NAN} $", before) or named or re.match(r"\w", after)
+    named = regex(" <after_nan>").match(after) and not re.search(r"[:=] $", before)
+    tied = regex("<before_nan> $").search(before) or named or re.match(r"\w", after)
     return _DIGITS if tied else _DIGITS_OR_NAN

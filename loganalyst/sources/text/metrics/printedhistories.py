@@ -9,11 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import table
-from loganalyst.opening import opened
+from loganalyst.namewords import word_file
 from loganalyst.sources.text.lines.numberwords import CONFIGURED, SPLIT, STRONG, plain_name
+from loganalyst.sources.text.metrics.lastlines import last_lines
+from loganalyst.sources.text.metrics.numbertext import NUMBER, as_number
+from loganalyst.thresholds import reading_limit
 
 TAIL_BYTES = 1 << 20  # bytes of the end of the file that are searched
-MIN_VALUES = 5
 MAX_VALUES = 100_000
 MAX_LISTS = 64
 # `[2.3, 1.1, 0.9,`: what every such file has
@@ -21,11 +23,8 @@ _HAS_LIST = re.compile(rb"\[\s?(?:[a-z0-9.]{1,12}\()?-?\d{1,9}\.\d{1,20}(?:e-?\d
 _WRAPPED = (
     r"\b(?:np\.float(?:32|64)|tensor|array|Array)\(([^()\[\],]{1,40})(?:, ?[a-z_]+=[^(),\[\]]*)*\)"  # `tensor(0.5)`
 )
-_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf)\b)"  # `0.5`, `-1e-5`, `nan`
 # `'val_loss': [0.5, 0.4`, `train losses = [0.5, 0.4`
-_NAMED = rf"(?:^|[\s{{,'\"])([^\W\d][\w /.\-@]{{0,39}})['\"]?\s?(?::|=|=>|->)\s*\[\s*({_NUMBER}(?:,\s?{_NUMBER})*)\s*\]"
-# `loss`, `train_losses`, `rewards`: what says of lists of equal length that they are by epoch, and not by class
-_OVER_TIME = re.compile(r"loss|cost|reward|return|history|perplexity|\bppl\b|\bnll\b")
+_NAMED = rf"(?:^|[\s{{,'\"])([^\W\d][\w /.\-@]{{0,39}})['\"]?\s?(?::|=|=>|->)\s*\[\s*({NUMBER}(?:,\s?{NUMBER})*)\s*\]"
 
 
 def found(path: Path, session: int, first_line: int, last_line: int, read: Mapping[str, int]) -> pl.DataFrame:
@@ -45,18 +44,14 @@ def found(path: Path, session: int, first_line: int, last_line: int, read: Mappi
 
 def _lists(path: Path, last_line: int) -> pl.DataFrame:
     """line, name and values of each named list of results, at the end of the file."""
-    with opened(path) as file:
-        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
-        tail = file.read(TAIL_BYTES)
-    if not _HAS_LIST.search(tail) or 4 * tail.count(b"\0") > len(tail):  # UTF-16
+    rows = last_lines(path, last_line, TAIL_BYTES, _HAS_LIST)
+    if rows.is_empty():
         return pl.DataFrame(schema={"line": pl.Int64, "name": pl.String, "value": pl.List(pl.Float64)})
-    text = pl.Series("text", tail.decode("utf-8", "replace").removesuffix("\n").split("\n"), pl.String)
-    rows = text.to_frame().with_columns(line=pl.int_range(pl.len()) + (last_line - len(text) + 1))
     rows = rows.filter(pl.col("text").str.contains(_NAMED))
     plain = pl.col("text").str.replace_all(_WRAPPED, "$1")
     named = rows.select("line", plain.str.extract_all(_NAMED).alias("text")).explode("text").drop_nulls()
     parts = named.select("line", pl.col("text").str.extract_groups(_NAMED)).unnest("text")
-    numbers = pl.col("2").str.extract_all(_NUMBER).list.eval(pl.element().str.to_lowercase().cast(pl.Float64))
+    numbers = pl.col("2").str.extract_all(NUMBER).list.eval(as_number(pl.element()))
     lists = parts.select("line", name=pl.col("1").str.strip_chars(), value=numbers)
     return lists.filter(pl.col("name").map_elements(_is_result, pl.Boolean), pl.col("value").list.len() <= MAX_VALUES)
 
@@ -86,7 +81,7 @@ def _growing(lists: pl.DataFrame) -> pl.DataFrame:
     by_name = lists.group_by("name", maintain_order=True).agg(
         pl.col("line").last(), pl.col("value").last(), times=pl.len(), grows=grows
     )
-    long = by_name.filter("grows", size >= MIN_VALUES).head(MAX_LISTS)
-    over_time = pl.col("name").str.to_lowercase().map_elements(lambda n: bool(_OVER_TIME.search(n)), pl.Boolean)
+    long = by_name.filter("grows", size >= int(reading_limit("history_values"))).head(MAX_LISTS)
+    over_time = pl.col("name").str.to_lowercase().str.contains("|".join(word_file().over_time))
     lengths = long.filter(over_time | (pl.col("times") > 2)).select(size).to_series().unique()
     return long.filter(size.is_in(lengths.implode()) | (pl.col("times") > 2)).select("line", "name", "value")

@@ -6,10 +6,11 @@ Step      Train loss              Test loss               Test metric
 
 import polars as pl
 
+from loganalyst.sources.text.metrics.numbertext import FOUND, NUMBER, as_number
+
 # `Step  Train loss  Test loss`: the names are two blanks or more apart
 _HEADER = r"^\s*(?i:step|epoch|iter[a-z0-9_]*)(?:\s{2,}[A-Za-z]\S*(?: \S+)*)+\s*$"
-_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"  # `0.5`, `-1e-5`, `nan`
-_LIST = rf"\[(?:{_NUMBER}(?:, {_NUMBER})*)?\]"  # `[1.29e-02, 1.10e-03]`, `[]`
+_LIST = rf"\[(?:{NUMBER}(?:, {NUMBER})*)?\]"  # `[1.29e-02, 1.10e-03]`, `[]`
 _ROW = rf"^\s*\d+\s+{_LIST}(?:\s+{_LIST})*\s*$"
 
 
@@ -20,7 +21,7 @@ def lists(lines: pl.DataFrame) -> pl.DataFrame:
     rows = lines.filter(pl.col("text").str.contains(_ROW)).select("row", "text")
     headers = lines.filter(pl.col("text").str.contains(_HEADER))
     if not rows.height or not headers.height:
-        return pl.DataFrame(schema={"row": pl.Int64, "role": pl.String, "name": pl.String, "value": pl.Float64})
+        return pl.DataFrame(schema=FOUND)
     names = headers.select(under="row", names=pl.col("text").str.strip_chars().str.replace_all(r"\s{2,}", "\t"))
     names = names.with_columns(pl.col("names").str.split("\t").list.slice(1))
     placed = rows.sort("row").join_asof(names.sort("under"), left_on="row", right_on="under")
@@ -31,11 +32,10 @@ def lists(lines: pl.DataFrame) -> pl.DataFrame:
         pl.col("cell").list.len() == pl.col("names").list.len()
     )
     cells = cells.select("row", "cell", "names").explode("cell", "names")
-    cells = cells.with_columns(value=pl.col("cell").str.extract_all(_NUMBER))
+    cells = cells.with_columns(value=pl.col("cell").str.extract_all(NUMBER))
     several = pl.col("value").list.len() > 1
     cells = cells.with_columns(several=several, nth=pl.int_ranges(1, pl.col("value").list.len() + 1))
     cells = cells.explode("value", "nth").drop_nulls("value")
     name = pl.when("several").then(pl.format("{}/{}", "names", "nth")).otherwise("names")
-    value = pl.col("value").str.to_lowercase().cast(pl.Float64, strict=False)
-    found = pl.concat([steps, cells.select("row", role=pl.lit("metric"), name=name, value=value)])
+    found = pl.concat([steps, cells.select("row", role=pl.lit("metric"), name=name, value=as_number(pl.col("value")))])
     return found.sort("row", maintain_order=True)

@@ -18,7 +18,7 @@ from loganalyst.model import table
 from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk, chunk_of
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import barerows, headings, lineforms, printedforms, printedtables
+from loganalyst.sources.text.metrics import barerows, headings, lineforms, printedforms, printedtables, quotedlines
 from loganalyst.sources.text.metrics.lineforms import Form
 from loganalyst.sources.text.metrics.linenumbers import Numbers
 from loganalyst.sources.text.metrics.lineshapes import Shape
@@ -33,11 +33,6 @@ _OWN = "tps|t?flops|mfu|mem(?:ory)?|(?:step_?)?time|speed|throughput"
 _OF_RANK = re.compile(rf"(?i)(?:^|[^a-z])(?:{_OWN})(?:[^a-z]|$)")
 _OF_RANK_IN_TEXT = rf"(?i)\b(?:{_OWN})[:=]? +[0-9.,]+"  # `tps: 10,050`
 _MAX_RANKS = 16  # ranks that may print one line each, in order
-MAX_TRACE_ROWS = 400  # rows between a trace's header and its error
-_OPENS = "Traceback (most recent call last)"
-_NAME = "[A-Za-z_][A-Za-z0-9_]*"
-# `torch.cuda.OutOfMemoryError: `, `KeyboardInterrupt`, `RayTaskError(ValueError): `
-_ERROR = rf"^(?:{_NAME}\.)+{_NAME}(?:\([A-Za-z0-9_]+\))?(?::|$)|^[A-Z_][A-Za-z0-9_]*(?:\([A-Za-z0-9_]+\))?(?::|$)"
 _FLAGS = ("bar", "keras", "held_out", "header")
 _POSITION_ROLES = ("step", "batch", "epoch")
 
@@ -88,7 +83,7 @@ class Reader(msgspec.Struct):
         """The numbers of a batch that have a meaning; `session` is each row's. Tracebacks and examples begin only in
         the rows `quotes` (None: anywhere).
         """
-        mine = ~_quoted(chunk, look, np.arange(len(chunk)) if quotes is None else quotes)
+        mine = ~quotedlines.quoted(chunk, look, np.arange(len(chunk)) if quotes is None else quotes)
         self._keep_one_rank(chunk, look, mine)
         self._learn(chunk)
         numeric = look.flags["numeric"] & mine
@@ -302,53 +297,6 @@ def _with_meanings(
         .select(pl.col(name).cast(dtype) for name, dtype in printedtables.SCHEMA.items())
         .sort("row", maintain_order=True)
     )
-
-
-def _quoted(chunk: Chunk, look: Look, opens: Rows) -> Mask:
-    """The rows of stack traces and of examples, which begin in the rows `opens`. A trace has the indented rows of its
-    rank, from its header to the line that names the error; other rows between them belong to other processes.
-    """
-    quoted = np.zeros(len(chunk), bool)
-    if len(opens):
-        ranks = bool(look.flags["prefixed"].any())
-        rows = _rows_behind(len(chunk), opens, len(chunk) if ranks else MAX_TRACE_ROWS + 1)
-        text = chunk.some(rows)
-        lines = described(text).select("prefix", text="body") if ranks else pl.DataFrame({"prefix": "", "text": text})
-        quoted[rows] = _is_quote(lines.with_columns(pl.Series("row", rows)))
-    return quoted
-
-
-def _rows_behind(rows: int, opens: Rows, reach: int) -> Rows:
-    """The rows from the one before each of `opens` to `far` behind it."""
-    edges = np.zeros(rows + 1, np.int64)
-    np.add.at(edges, np.maximum(opens - 1, 0), 1)
-    np.add.at(edges, np.minimum(opens + reach + 1, rows), -1)
-    return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
-
-
-def _is_quote(rows: pl.DataFrame) -> Mask:
-    """Which lines (prefix, text, row) belong to traces and examples."""
-    line, bare, row, opens = (pl.col(name) for name in ("line", "bare", "row", "opens"))
-    # in steps: polars computes an expression again in each expression that contains it
-    # `[rank3]: `, `3: `
-    rows = rows.with_columns_seq(line=pl.col("text").str.replace(r"^\[?(?:rank)?[0-9]+\]?: ?", ""))
-    rows = rows.with_columns_seq(bare=line.str.strip_chars_start(), opens=line.str.starts_with(_OPENS))
-    rows = rows.with_columns_seq(
-        names=line.str.contains(_ERROR) & ~opens,
-        indented=opens | (bare != line) | (line == ""),
-        example=bare.str.starts_with(">>>") & ~bare.str.contains(lineforms.PRINTED),
-        header=pl.when(opens).then(row),
-    )
-    begun = pl.when(opens).then(True).when("names").then(False)
-    rows = rows.with_columns_seq(
-        begun.forward_fill().over("prefix").alias("begun"), pl.col("header").forward_fill().over("prefix")
-    )
-    rows = rows.with_columns_seq(inside=pl.col("begun") & (row - pl.col("header") <= MAX_TRACE_ROWS))
-    inside, example = pl.col("inside"), pl.col("example")
-    ended = pl.col("names") & inside.shift().over("prefix")
-    quoted = (inside & pl.col("indented")).fill_null(False) | ended.fill_null(False) | example
-    quoted |= example.shift(fill_value=False)
-    return rows.select_seq(quoted).to_series().to_numpy()
 
 
 def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: NDArray[np.int64]) -> Mask:

@@ -5,6 +5,7 @@ import polars as pl
 from loganalyst.sources.text.lines.heads import before_cells
 from loganalyst.sources.text.lines.numberwords import RESULT, SETTING
 from loganalyst.sources.text.metrics import barerows
+from loganalyst.sources.text.metrics.numbertext import NUMBER, as_number
 from loganalyst.sources.text.metrics.printedlists import lists
 
 SCHEMA = pl.Schema(
@@ -25,7 +26,6 @@ BLOCK = r"^\s*[|│┃]|^\s*[-=+─┌└├╭╰┏]{8}"
 _RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇│|\s]{8,}$"  # `-----------`, `|======|`, `└──────┘`
 # `| loss | 0.5 |`: indent, key and value
 _ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
-_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"  # `0.5`, `-1e-5`, `nan`
 _STEPS = (
     *("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "misc/total_timesteps"),
     *("total/steps", "timestepssofar", "totalenvinteracts", "totalenvsteps", "iterations", "iteration"),
@@ -145,7 +145,7 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
     indented = pl.col("indent").str.len_chars() > 1
     section = pl.when(indented).then(opened.forward_fill().over("block").fill_null("")).otherwise(pl.lit(""))
     rows = rows.with_columns(name=section + pl.col("key"), plain=pl.col("key").str.to_lowercase()).filter(
-        pl.col("text").str.contains(f"^{_NUMBER}%?$")
+        pl.col("text").str.contains(f"^{NUMBER}%?$")
     )
     counter = pl.col("plain").str.split("/").list.last()  # `misc/total_timesteps`
     rank = counter.replace_strict(_RANKS, default=None, return_dtype=pl.Int64)
@@ -164,7 +164,7 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
     result = words.str.contains(RESULT) & ~words.str.contains(SETTING)
     often = (pl.len().over("name") >= 3) & result.any().over("block")
     kept = placed | often | (result & words.str.contains(r"^(?:test|val|eval)"))
-    value = pl.col("text").str.strip_suffix("%").str.to_lowercase().cast(pl.Float64, strict=False)
+    value = as_number(pl.col("text").str.strip_suffix("%"))
     return _shaped(rows.with_columns(role=role, value=value).filter(kept & named, pl.col("role").is_not_null()))
 
 
@@ -187,7 +187,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     beside = names.filter(pl.col("name").str.contains(_STEPS_BESIDE), pl.col("column") > 0)
     beside = beside.group_by("under").agg(steps_at=pl.col("column").min())
     steps = pl.col("word").list.get(pl.col("steps_at"), null_on_oob=True)
-    cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|-|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
+    cell = f"^(?:{NUMBER}[%A-Za-z]{{0,2}}|-|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
     body = (
         lines.select("row", "session", word=pl.col("text").str.extract_all(r"\S+"))
         .with_columns(of_class=pl.col("word").list.first() == "all")
@@ -214,7 +214,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
         .explode("word", "column")
         .join(names.drop("width", "of_class"), on=["under", "column"], maintain_order="left")
     )
-    number = pl.col("word").str.extract(f"^({_NUMBER})[%A-Za-z]*$").str.to_lowercase().cast(pl.Float64, strict=False)
+    number = as_number(pl.col("word").str.extract(f"^({NUMBER})[%A-Za-z]*$"))
     counts = pl.col("column") == 0
     is_step = pl.col("column") == pl.col("steps_at")
     role = pl.when(counts).then(pl.lit("epoch")).when(is_step).then(pl.lit("step")).otherwise(pl.lit("metric"))

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import table
-from loganalyst.opening import opened
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import lineforms
+from loganalyst.sources.text.metrics.lastlines import last_lines
 
 PATTERN = "numbers-not-read"
 MAX_POINTS = 10  # with more numbers read from it, a log is understood
@@ -30,40 +30,31 @@ def found(path: Path, session: int, first_line: int, last_line: int) -> pl.DataF
 
     A form counts if at least half of its rows have values of their own.
     """
-    rows = _rows(path).filter(last_line - pl.col("back") >= first_line)
+    rows = _rows(last_lines(path, last_line, TAIL_BYTES)).filter(pl.col("line") >= first_line)
     counted = rows.group_by("form").agg(
         pl.len().alias("rows"),
         pl.col("text").n_unique().alias("different"),
-        pl.col("back").last(),
+        pl.col("line").last(),
         pl.col("text").last(),
     )
     counted = counted.filter(pl.col("rows") >= MIN_ROWS, 2 * pl.col("different") >= pl.col("rows"))
     main = counted.filter(~_is_understood(counted)).sort("rows", "form", descending=True).head(1)
     return table("lines", {
-        "session": session, "file": path.name, "line": last_line - main["back"], "pattern": PATTERN, "part": "advice",
+        "session": session, "file": path.name, "line": main["line"], "pattern": PATTERN, "part": "advice",
         "captures": main.select(pl.struct(pl.col("rows").cast(pl.String)).struct.json_encode()).to_series(),
         "text": main["text"].str.head(MAX_TEXT_CHARS),
     })  # fmt: skip
 
 
-def _rows(path: Path) -> pl.DataFrame:
-    """Those of the file's last lines that may hold results: text, form, and how far from the end. None if there are too
-    few.
-    """
-    with opened(path) as file:
-        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
-        tail = file.read(TAIL_BYTES)
-    if 4 * tail.count(b"\0") > len(tail):  # UTF-16
-        tail = b""
-    lines = pl.Series("text", tail.decode("utf-8", "replace").removesuffix("\n").split("\n"), pl.String)
-    last = lines.str.strip_chars_end("\r").str.split("\r").list.last()
-    rows = pl.DataFrame({"text": last}).with_columns(back=pl.int_range(pl.len(), 0, -1) - 1)
+def _rows(lines: pl.DataFrame) -> pl.DataFrame:
+    """Those of the lines that may hold results: line, text and form. None if there are too few."""
     text = pl.col("text")
+    rows = lines.with_columns(text.str.strip_chars_end("\r").str.split("\r").list.last())
     rows = rows.filter(text.str.len_chars() <= MAX_ROW_CHARS, text.str.contains(_RESULT), ~text.str.contains(_TIMED))
     if rows.height < MIN_ROWS:  # what follows compiles many regexes
         return rows.clear().with_columns(form=text)
     body = described(rows["text"])["body"]
-    cleaned = lineforms.cleaned(body).with_columns(rows["back"])
+    cleaned = lineforms.cleaned(body).with_columns(rows["line"])
     return cleaned.filter(text.str.contains(_RESULT), ~lineforms.is_noise(text))
 
 

@@ -8,36 +8,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
+from loganalyst.namewords import word_file
 
-def _of(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MEASURES = _of("""
-    loss losses acc accs accuracy accuracies auc aucs auroc auprc f1 f1s precision precisions recall recalls iou ious
-    miou dice psnr ssim lpips bleu rouge cider meteor wer cer fid mae mse rmse mape r2 error errors err errs perplexity
-    perplexities ppl reward rewards return returns score scores nll elbo kl bce cost costs ndcg mrr kappa mcc
-    sensitivity specificity likelihood
-""")
-SETS = _of("""
-    train training trainset tr val valid validation valset vali va dev devset test testing testset eval evaluation te
-    heldout holdout unseen
-""")
-# what is logged beside measures, and what a measure is of: `g_loss`, `real_acc`, `lr`
-QUANTITIES = _of("""
-    lr lrs learning rate grad norm entropy fake real fakes reals d g gen disc generator discriminator critic actor
-    policy q total box cls recon reconstruction kld adv adversarial cycle content style l1 l2 top1 top5 macro micro
-    weighted balanced
-""")
-# words that say nothing about the measure: `all_losses`, `accuracy_history`, `loss_per_epoch`
-FILLERS = _of("""
-    all history histories hist list lists log logs curve curves data per each every by epoch epochs step steps iter
-    iters iteration iterations batch batches episode episodes round rounds result results value values record records
-    metric metrics over time final out output array set and the of in mean avg average
-""")
-HISTORIES = _of("history histories hist log logs curve curves record records")  # of FILLERS: the file holds a course
+_WORDS = word_file().files
+MEASURES, SETS, QUANTITIES = _WORDS.measures, _WORDS.sets, _WORDS.quantities
+FILLERS, HISTORIES = _WORDS.fillers, _WORDS.histories
 # two words in one: `trainloss`, `valacc`, `dloss`, `gfake`
-_COMPOUND = re.compile(rf"({'|'.join(SETS)}|d|g|gen|disc)({'|'.join(MEASURES)}|fake|real)")
+_COMPOUND = re.compile(rf"({'|'.join(sorted(SETS))}|d|g|gen|disc)({'|'.join(sorted(MEASURES))}|fake|real)")
 _WORD = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "train" and "Loss" in "trainLoss"
 MAX_WORDS = 3  # of a measure: `box_iou_loss`; a longer name is that of an experiment

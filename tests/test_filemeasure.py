@@ -4,7 +4,7 @@ from pathlib import PurePath
 
 import pytest
 
-from loganalyst.model import filemeasure
+from loganalyst import filemeasure
 
 
 @pytest.mark.parametrize(
