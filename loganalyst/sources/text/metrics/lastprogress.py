@@ -7,6 +7,7 @@ import polars as pl
 
 from loganalyst.model import table
 from loganalyst.opening import opened
+from loganalyst.sources.text.lines.gluedbars import TQDM_END
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics.barsteps import BAR
 
@@ -55,6 +56,7 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
 
 def _rows(tail: bytes, last_line: int) -> pl.DataFrame:
     """line, rank, body, and the numbers of each row; among bars only those with the largest total: the training's."""
+    tail = TQDM_END.sub(rb"\1\r", tail)  # the scheduler's last word may follow a bar in its line
     whole = tail.decode("utf-8", "replace").removesuffix("\n").split("\n")
     first = last_line - len(whole) + 1
     parts = [(first + n, _ANSI.sub("", part)) for n, line in enumerate(whole) for part in line.split("\r") if part]
