@@ -21,6 +21,7 @@ TRAITS: Mapping[str, str] = {
     "of_scheduler": "the scheduler says it, not the program",
     "of_pod": "Kubernetes says it of one pod; the description of the pod names its node",
     "pod_placed": "captures `placed`, the node of a pod, and `pod` where the line names it",
+    "node_heading": "captures `headed` or `headed_first`: the node whose records follow",
     "host_named": "the job script names the node on which it runs",
     "cancelled": "the scheduler cancelled the job, perhaps because its work had failed",
     "step_cancelled": "the scheduler cancelled one step of the job, which may be one beside the training",
