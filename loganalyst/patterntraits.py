@@ -14,6 +14,7 @@ from loganalyst.rulefiles import Shape, Text, Texts, needed
 
 TRAITS: Mapping[str, str] = {
     "killed": "a signal from outside of the program ended it: the session was killed",
+    "raised": "the program itself reports that memory ran out: it failed, and no signal killed it",
     "terminated": "SIGTERM ended the program, and the line does not say who sent it",
     "task_failed": "a task of a SLURM step failed by itself; srun then kills the others",
     "task_killed": "srun killed a task, perhaps because another one had failed",

@@ -203,6 +203,7 @@ _ENTRIES = (
     (r"^(\w+)\([^=\"]*\) = (?:param\()?([-+.\w]+)\)?(?: \(tracked\))?$", "$1 = $2", (") = ",)),
     (r"\b(?i:(top)) ([0-9]{1,3}) ((?i:acc))", "$1$2 $3", ("top ",)),  # `top 5 acc`
     (TIME, CLOCK, (":", "-", "/")),
+    (r"^(\W*Map(?: \(num_proc=[0-9]+\))?): +[0-9]{1,3}%$", "$1", ("map",)),  # a bar of datasets that lost its drawing
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),  # `37%|███   |`
     (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars: `loss=nan.0`
     # zero-padded as `:06.3f` prints it (`000nan`), and Julia's `NaN32`
