@@ -14,6 +14,7 @@ from loganalyst.rulefiles import Shape, Text, Texts, needed
 
 TRAITS: Mapping[str, str] = {
     "killed": "a signal from outside of the program ended it: the session was killed",
+    "raised": "the program itself reports that memory ran out: it failed, and no signal killed it",
     "terminated": "SIGTERM ended the program, and the line does not say who sent it",
     "task_failed": "a task of a SLURM step failed by itself; srun then kills the others",
     "task_killed": "srun killed a task, perhaps because another one had failed",
@@ -21,6 +22,7 @@ TRAITS: Mapping[str, str] = {
     "of_scheduler": "the scheduler says it, not the program",
     "of_pod": "Kubernetes says it of one pod; the description of the pod names its node",
     "pod_placed": "captures `placed`, the node of a pod, and `pod` where the line names it",
+    "node_heading": "captures `headed` or `headed_first`: the node whose records follow",
     "host_named": "the job script names the node on which it runs",
     "cancelled": "the scheduler cancelled the job, perhaps because its work had failed",
     "step_cancelled": "the scheduler cancelled one step of the job, which may be one beside the training",

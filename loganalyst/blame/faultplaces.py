@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from loganalyst.blame.headednodes import below_headings
 from loganalyst.blame.linetraits import has_trait
 from loganalyst.blame.localranks import without_local_ranks
 from loganalyst.blame.podplaces import on_nodes
@@ -22,7 +23,7 @@ def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     that one failed first. If several never printed, `first_rank` stays NULL.
     """
     roots, lines = (without_local_ranks(rows, lines) for rows in (roots, lines))
-    found = on_nodes(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines)
+    found = below_headings(on_nodes(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines), lines)
     found = _by_complaints(found, lines)
     found = _by_echo(_by_bus(found, lines), lines)
     if (table := first_failures(lines)).height:

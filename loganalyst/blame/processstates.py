@@ -74,10 +74,10 @@ def _ends(known: pl.DataFrame, root: Mapping[str, Any] | None) -> pl.DataFrame:
     killed = has_trait("killed") | ((_PART == "confirm") & _LABEL.is_in(_SIGNALLED))
     kinds = (
         (alive & (_PART == "root") & ~killed, "failed"),
-        (alive & (_PART == "confirm") & ~killed & ~has_trait("task_killed"), "failed"),
         (alive & killed, "killed"),
         (alive & (_PART == "stop"), "stopped"),
         (alive & (_PART == "peer"), "lost_peers"),
+        (alive & (_PART == "confirm") & ~has_trait("task_killed"), "failed"),  # an exit, behind its reason
         (_PART == "end", "finished"),
         (alive & (_PART.is_in(["cascade", "confirm"])), "ended_by_others"),
     )

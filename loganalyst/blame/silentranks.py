@@ -13,12 +13,14 @@ from loganalyst.thresholds import blame_limit
 class Silence(msgspec.Struct, frozen=True):
     """Ranks that complained about peers, and ranks that never did (empty: none, or not known), both in order.
 
-    `first` is the row of the first complaint.
+    `first` is the row of the first complaint. `entered`: the operations that the silent rank and that each other rank
+    entered, where such counts name it; it may have complained then.
     """
 
     waiting: tuple[int, ...]
     silent: tuple[int, ...]
     first: dict[str, Any]
+    entered: tuple[int, int] | None = None
 
 
 def silence(lines: pl.DataFrame) -> Silence | None:
@@ -36,8 +38,9 @@ def silence(lines: pl.DataFrame) -> Silence | None:
     named = complaints.filter(has_trait("missing_ranks"))["captures"].str.json_path_match("$.ranks").drop_nulls()
     if len(named):
         return Silence(tuple(waiting), tuple(sorted({int(n) for n in re.findall(r"\d{1,9}", named[0])})), first)
-    if (behind := _behind(lines)) is not None:
-        return Silence(tuple(rank for rank in waiting if rank != behind), (behind,), first)
+    if (counted := _behind(lines)) is not None:
+        behind, least, reached = counted
+        return Silence(tuple(rank for rank in waiting if rank != behind), (behind,), first, (least, reached))
     seen = {int(rank) for rank in lines["rank"].drop_nulls()}
     stated = _stated_ranks(lines)
     world = max(stated, *(rank + 1 for rank in seen))
@@ -48,8 +51,10 @@ def silence(lines: pl.DataFrame) -> Silence | None:
     return Silence(tuple(waiting), tuple(silent) if sure else (), first)
 
 
-def _behind(lines: pl.DataFrame) -> int | None:
-    """The only rank that entered fewer operations of a process group than all others, which agree; else None."""
+def _behind(lines: pl.DataFrame) -> tuple[int, int, int] | None:
+    """The only rank that entered fewer operations of a process group than all others, which agree, with its count and
+    theirs; else None.
+    """
     counted = lines.filter(has_trait("work_counts"))
     if not counted.height:
         return None
@@ -57,11 +62,11 @@ def _behind(lines: pl.DataFrame) -> int | None:
     counts = counted.select(*words).with_columns(pl.col("rank", "enqueued").cast(pl.Int64, strict=False)).drop_nulls()
     reached = counts.group_by("group", "rank").agg(pl.col("enqueued").max())
     for (_,), ranks in sorted(reached.group_by("group")):
-        low, high = ranks["enqueued"].min(), ranks["enqueued"].max()
+        low, high = min(ranks["enqueued"]), max(ranks["enqueued"])
         last = ranks.filter(pl.col("enqueued") == low)["rank"].to_list()
         agreed = ranks.filter(pl.col("enqueued") == high).height == ranks.height - 1
         if ranks.height >= blame_limit("gap_among") and len(last) == 1 and agreed:
-            return int(last[0])
+            return int(last[0]), int(low), int(high)
     return None
 
 

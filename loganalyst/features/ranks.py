@@ -26,6 +26,9 @@ FEATURES = (
     Feature("log_ranks_waiting", "text", "", "ranks that complained about their peers: timeouts of collectives, lost connections", NEEDS),
     Feature("log_ranks_silent", "text", "", "ranks that did not complain while most others did: they never arrived, or had died", NEEDS),
     Feature("log_ranks_silent_count", "int", "ranks", "number of silent ranks", NEEDS),
+    Feature("log_ranks_silent_failed", "bool", "", "each silent rank printed a fault of its own", NEEDS),
+    Feature("log_operations_least", "int", "operations", "operations that the silent rank entered, where counts of operations name it", NEEDS),
+    Feature("log_operations_reached", "int", "operations", "operations that each other rank entered then (0: no counts name a rank)", NEEDS),
     Feature("log_odd_node", "text", "", "the only node of several with faults of hardware, network and storage", NEEDS),
     Feature("log_odd_rank", "int", "", "the only rank of several with such faults", NEEDS),
     Feature("log_odd_count", "int", "lines", "lines that state such faults", NEEDS),
@@ -61,7 +64,13 @@ def compute(context: Context) -> Computed:
     number = judged_session(run)
     lines = context.lines.filter(session=number)
     earlier = _earlier(context, number)
-    return {**_survived(lines), **earlier, **_silent(lines), **_odd(lines), **_behind(run, number, lines)}
+    return {
+        **_survived(lines),
+        **earlier,
+        **_silent(lines, context.roots.get(number)),
+        **_odd(lines),
+        **_behind(run, number, lines),
+    }
 
 
 def _earlier(context: Context, number: int) -> Computed:
@@ -92,16 +101,26 @@ def _survived(lines: pl.DataFrame) -> Computed:
     }
 
 
-def _silent(lines: pl.DataFrame) -> Computed:
+def _silent(lines: pl.DataFrame, root: Mapping[str, Any] | None) -> Computed:
     found = silence(lines)
     if found is None:
         return {}
     witness = _witness(found.first)
+    least, reached = found.entered or (0, 0)
     out: Computed = {
         "log_ranks_waiting": (ranges(found.waiting, None), witness),
         "log_ranks_silent_count": len(found.silent),
+        "log_operations_least": least,
+        "log_operations_reached": reached,
     }
-    return out | ({"log_ranks_silent": (ranges(found.silent, None), witness)} if found.silent else {})
+    if not found.silent:
+        return out
+    own = [root["rank"]] if root and root["part"] != "peer" else []  # of a complaint, it is the rank complained of
+    failed = lines.filter(pl.col("alive"), pl.col("part") == "root")["rank"]
+    return out | {
+        "log_ranks_silent": (ranges(found.silent, None), witness),
+        "log_ranks_silent_failed": set(found.silent) <= {*failed, *own},
+    }
 
 
 def _odd(lines: pl.DataFrame) -> Computed:

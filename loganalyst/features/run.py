@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
-from loganalyst.features.progress import differs, printed_plan
+from loganalyst.features.progress import differs, last_progress, printed_plan
 from loganalyst.model import HEADER_ALONE, OF_NO_FORMAT, UNREAD, Curve, Feature, Run
 from loganalyst.patterntraits import having
 
@@ -33,7 +33,7 @@ FEATURES = (
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged; NULL: numbers were printed, and are not understood)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
     Feature("run_planned_steps", "float", "steps", "planned steps from the config, otherwise from the job log", "config"),
-    Feature("run_steps_are_rows", "bool", "", "the steps number the logged values 0, 1, 2 …, and the job log printed another step", "run"),
+    Feature("run_steps_are_rows", "bool", "", "the steps number the logged values 0, 1, 2 …, and the job log printed another step, or it printed none and each metric once", "run"),
     Feature("run_done_share", "float", "share", "highest step as a share of the planned steps", "config"),
     Feature("run_counted_to_plan", "bool", "", "the trainer's state counts all planned steps, logged or not (false: nothing says so)", "run"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
@@ -100,7 +100,7 @@ def compute(context: Context) -> Computed:
         "run_longest_metric": max((len(c.values) for c in kept), default=None if _is_unread(context) else 0),
         "run_last_step": last,
         "run_planned_steps": planned,
-        "run_steps_are_rows": planned is None and last is not None and _are_rows(kept, last) and differs(run, last),
+        "run_steps_are_rows": planned is None and last is not None and _are_rows(run, kept, last),
         "run_done_share": ratio(last, planned),
         "run_counted_to_plan": _counted_to_plan(context, planned),
         "run_duration_s": (run.ended - run.started).total_seconds() if run.ended and run.started else None,
@@ -117,10 +117,20 @@ def _is_unread(context: Context) -> bool:
     return not any(context.roots.values()) and bool(context.run.lines["pattern"].is_in(having("unread_rows")).any())
 
 
-def _are_rows(kept: Sequence[Curve], last: int) -> bool:
-    """Whether the longest curve has each step from 0 to `last` once."""
+def _are_rows(run: Run, kept: Sequence[Curve], last: int) -> bool:
+    """Whether the reader numbered the values, up to `last`: the longest curve has each step from 0 once, and the job log
+    printed another step; or all values have step 0, and the job log printed no counter.
+    """
+    if last == 0 and _printed_no_counter(run) and not any(np.isfinite(c.epochs).any() for c in kept):
+        return True
     longest = max(kept, key=lambda c: len(c.steps))
-    return np.array_equal(longest.steps, np.arange(last + 1))
+    return np.array_equal(longest.steps, np.arange(last + 1)) and differs(run, last)
+
+
+def _printed_no_counter(run: Run) -> bool:
+    """Whether all values are from job logs that print no step and no epoch."""
+    with_points = {s.format for s in run.sources if s.points}
+    return with_points == {"text"} and not last_progress(run).height
 
 
 def _left_out(context: Context) -> int | None:

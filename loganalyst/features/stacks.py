@@ -20,6 +20,8 @@ FEATURES = (
     Feature("stack_elsewhere_place", "text", "", "what the first of them does", NEEDS),
     Feature("stack_elsewhere_frame", "text", "", "the user's own frame of the first of them", NEEDS),
     Feature("stack_place", "text", "", "what all dumped processes do, where it is the same", NEEDS),
+    Feature("stack_held", "text", "", "ranks that were dumped where a process may stay for ever, such as in a collective", NEEDS),
+    Feature("stack_held_place", "text", "", "what the first of them does", NEEDS),
     Feature("stack_own_frame", "text", "", "the user's own frame of that, file:line in function", NEEDS),
 )  # fmt: skip
 OTHER = "in code of its own"  # a place that no entry of rules/stacks.yaml knows
@@ -44,7 +46,15 @@ def compute(context: Context) -> Computed:
     same: Computed = {"stack_place": (places.pop(), witness)} if len(places) == 1 else {}
     if same and stacks["frame"][0]:
         same["stack_own_frame"] = (stacks["frame"][0], witness)
-    return {"stack_count": stacks.height, **same, **_waiting(stacks)}
+    return {"stack_count": stacks.height, **same, **_held(stacks), **_waiting(stacks)}
+
+
+def _held(stacks: pl.DataFrame) -> Computed:
+    """The ranks in places where a process may stay for ever."""
+    held = stacks.filter(pl.col("doing").is_in([name for name, doing in doings().items() if doing.held]))
+    if not held.height:
+        return {}
+    return {"stack_held": (_names(held), _witness(held)), "stack_held_place": _place(held["doing"][0])}
 
 
 def _at_the_end(run: Run, stacks: pl.DataFrame) -> pl.DataFrame:

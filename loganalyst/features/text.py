@@ -79,7 +79,10 @@ _COUNT_FEATURES = (
     ("log_traceback_count", "Python tracebacks"),
     ("log_cascade_count", "lines that are consequences of an earlier fault"),
     ("log_unread_rows", "rows of numbers of one form that look like results and are not understood"),
-    ("log_work_count", "lines that state a completed unit of work: a trial, a fold, an epoch, an evaluation, a result"),
+    (
+        "log_work_count",
+        "lines that state a completed unit of work: a trial, a fold, an epoch, a search, a table of results",
+    ),
 )
 FEATURES = (
     *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT_FEATURES),
@@ -125,7 +128,7 @@ def _counted(lines: pl.DataFrame) -> Computed:
     return {
         "log_traceback_count": int(lines["pattern"].is_in(having("traceback")).sum()),
         "log_cascade_count": int((lines["part"] == "cascade").sum()),
-        "log_work_count": int((lines["part"] == "work").sum()),
+        "log_work_count": lines.filter(pl.col("captures").str.json_path_match("$.alone").is_null(), part="work").height,
         "log_unread_rows": _unread_rows(lines),
     }
 

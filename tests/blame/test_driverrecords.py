@@ -17,6 +17,7 @@ REMAP = "NVRM: Xid (PCI:0000:3b:00): 63, pid=81, name=python, Row Remapper: New 
     [
         (TRAINED + "Training complete.\n--- epilog ---\n" + REMAP, "healthy"),
         (TRAINED + "Training complete.\n--- epilog ---\n" + FAULT, "healthy"),
+        (TRAINED + "Training complete.\n--- epilog n7 ---\n" + LOST, "healthy"),
         (TRAINED + "--- epilog ---\n" + LOST, "diagnosis_complete"),
     ],
 )

@@ -34,6 +34,14 @@ def test_ranks_of_one_log(tmp_path: Path) -> None:
     ]
 
 
+def test_an_exit_behind_a_complaint_is_no_failure_of_its_own(tmp_path: Path) -> None:
+    """Srun reports the exit of each task; a rank that lost its peers ended by them."""
+    exits = "".join(f"srun: error: n{rank}: task {rank}: Exited with exit code 1\n" for rank in (0, 1))
+    _, found = states(tmp_path, job=steps(1, 40, "0: ") + trace(OOM, "1: ") + trace(LOST, "0: ") + exits)
+
+    assert [(name, end) for name, end, *_ in found] == [("rank 0", "lost_peers"), ("rank 1", "failed")]
+
+
 def test_a_child_that_the_program_outlived_was_not_needed(tmp_path: Path) -> None:
     (tmp_path / "job.log").write_text(steps(1, 40) + CHILD_DIED + "Training finished\n")
     found = pipeline.diagnose(tmp_path)

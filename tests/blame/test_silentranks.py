@@ -41,7 +41,7 @@ def test_the_rank_that_entered_fewer_operations_is_behind() -> None:
     mixed = silence(rows(*complaints, *(count(rank, 37870 + rank) for rank in range(4))))
 
     assert one is not None
-    assert (one.waiting, one.silent) == ((0, 1, 3), (2,))
+    assert (one.waiting, one.silent, one.entered) == ((0, 1, 3), (2,), (37876, 37877))
     assert two is not None
     assert two.silent == ()
     assert mixed is not None

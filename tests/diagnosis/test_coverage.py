@@ -125,6 +125,7 @@ FEW = {
     "broken-off": "a buffer that was never written",
     "collective-missing": "seen directly in the dumps of the ranks",
     "stacks-apart": "seen directly in the dumps of the ranks",
+    "stopped-while-held": "seen directly in the dumps of the ranks",
     "losses-repeat": "weights that do not move, or a rate of 0",
     "device-throttled": "the readings of the device show it directly",
     "collective-mismatch": "seen directly in the dumps of the ranks",

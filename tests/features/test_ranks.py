@@ -132,3 +132,12 @@ def test_a_rank_that_stays_behind_in_one_log(tmp_path: Path) -> None:
     )
     assert level["log_behind_steps"] == 0
     assert "log_behind_steps" not in few
+
+
+@pytest.mark.parametrize(("ended", "failed"), [(trace(OOM, "[rank2]: "), True), ("[rank2]: step 40 loss 1.0\n", False)])
+def test_a_silent_rank_whose_own_error_is_shown(tmp_path: Path, ended: str, failed: bool) -> None:
+    """It did not fail to arrive: its error says why it is silent."""
+    log = "".join(f"[rank{rank}]: step 1 loss 2.0\n" for rank in range(4)) + ended + waited(0, 1, 3)
+    found = values(tmp_path, job=log)
+
+    assert (found["log_ranks_silent"], found["log_ranks_silent_failed"]) == ("2", failed)

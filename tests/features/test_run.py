@@ -200,6 +200,16 @@ def test_rows_without_a_step_are_counted(tmp_path: Path, bar: str, rows: bool) -
     assert (found.features.values["run_steps_are_rows"], found.features.values["run_last_step"]) == (rows, 19)
 
 
+@pytest.mark.parametrize(("head", "rows"), [("Scores of the held-out part", True), ("step 0", False)])
+def test_values_that_were_printed_once_have_no_step(tmp_path: Path, head: str, rows: bool) -> None:
+    """The reader numbers a value without a step 0, which no line states."""
+    log = tmp_path / "scores.log"
+    log.write_text(f"{head}\nridge acc 0.712\nforest acc 0.801\n")
+    (found,) = diagnose_paths([log])
+
+    assert (found.features.values["run_steps_are_rows"], found.features.values["run_last_step"]) == (rows, 0)
+
+
 @pytest.mark.parametrize(("end", "longest"), [("", None), ("Traceback (most recent call last):\nValueError: bad\n", 0)])
 def test_numbers_that_are_not_understood_are_not_nothing(tmp_path: Path, end: str, longest: int | None) -> None:
     """A log of rows without names, with its settings: it is not known how much was logged, unless an error ended it."""

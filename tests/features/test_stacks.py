@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from loganalyst import diagnose
 
 WAITS = "    all_reduce (torch/distributed/distributed_c10d.py:2450)\n    reduce_loss (train.py:88)\n"
@@ -50,3 +52,16 @@ def test_nobody_waits(tmp_path: Path) -> None:
     values = dumped(tmp_path, LOADS, SAVES)
 
     assert (values["stack_count"], values["stack_waiting_count"], values["causes"]) == (2, None, [])
+
+
+@pytest.mark.parametrize(("end", "causes"), [("", ["hung"]), ("Training finished.\n", [])])
+def test_a_run_that_stopped_while_a_process_waited(tmp_path: Path, end: str, causes: list[str]) -> None:
+    """One process that waits for the device is enough; a run that reports its end is healthy."""
+    log = "".join(f"step {i}/400 loss {3 - i / 30:.3f}\n" for i in range(30))
+    (tmp_path / "train.log").write_text(log + end)
+    stack = "    synchronize (torch/cuda/__init__.py:954)\n    reduce_loss (train.py:88)\n"
+    (tmp_path / "pyspy_rank0.txt").write_text(f'Process 7: python train.py\nThread 7 (idle): "MainThread"\n{stack}')
+    done = diagnose(tmp_path)
+
+    assert done.features.values["stack_held_place"] == "waiting for the device"
+    assert [cause.id for cause in done.causes] == causes

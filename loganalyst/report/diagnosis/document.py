@@ -265,6 +265,8 @@ def _last_step(d: Diagnosis) -> int | None:
     """The last step of the curves; without one, the last that a process printed."""
     printed = (process.last_step for process in d.processes if process.last_step is not None)
     last = d.summary.get("last_step")
+    if last == 0 and d.features.values.get("run_steps_are_rows"):
+        return None
     return max(printed, default=None) if last is None else int(last)
 
 

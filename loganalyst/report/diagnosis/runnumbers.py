@@ -16,8 +16,7 @@ def best(d: Diagnosis) -> tuple[str, ...]:
     held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
     held_out_first = [*{(m["role"], m["best"], m["best_step"]): m for m in reversed(held_out_first)}.values()][::-1]
     return tuple(
-        ("best " if m["points"] > 1 else "")
-        + f"{clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}"
+        ("best " if m["points"] > 1 else "") + f"{clean(m['metric'], 80)} {number(m['best'])}{_at(d, m['best_step'])}"
         for m in held_out_first
     )
 
@@ -34,13 +33,14 @@ def facts(d: Diagnosis) -> Iterable[Row]:
         ("Epochs", "epochs", number),
         ("Speed", "steps_per_second", pace),
     ):
-        if d.summary.get(key) is not None:
+        of_rows = key == "last_step" and d.features.values.get("run_steps_are_rows")
+        if d.summary.get(key) is not None and not of_rows:
             yield Row(label, say(d.summary[key]))
     yield Row("Read", f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}")
     for m in d.summary.get("metrics", ()):
-        ends = f"{number(m['first'])} → {number(m['last'])} at step {step(m['last_step'])}"
-        course = f"{ends}; best {number(m['best'])} at step {step(m['best_step'])}"
-        once = f"{number(m['last'])} at step {step(m['last_step'])}, its only value"
+        ends = f"{number(m['first'])} → {number(m['last'])}{_at(d, m['last_step'])}"
+        course = f"{ends}; best {number(m['best'])}{_at(d, m['best_step'])}"
+        once = f"{number(m['last'])}{_at(d, m['last_step'])}, its only value"
         yield Row(clean(m["metric"], 80), course if m["points"] > 1 else once)
     yield from (Row("Checkpoints", text) for text in checkpoints(d))
     if judged := coverage(d):
@@ -49,3 +49,10 @@ def facts(d: Diagnosis) -> Iterable[Row]:
     for log in d.run.suggested:
         yield Row("Not joined", clean(f"may belong to this run: {log}; name it after the run to join it"))
     yield from (Row("Left out", clean(ignored)) for ignored in d.run.ignored)
+
+
+def _at(d: Diagnosis, place: int | None) -> str:
+    """` at step 1,500`; ` in row 31` where the log has no such steps, and nothing where each metric has one value."""
+    if not d.features.values.get("run_steps_are_rows") or place is None:
+        return f" at step {step(place)}"
+    return f" in row {step(place + 1)}" if d.summary.get("last_step") else ""

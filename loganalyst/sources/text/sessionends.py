@@ -93,6 +93,8 @@ class Session:
         ]
         aside = [] if self.ended_well else aside
         for _, label, pattern in (*strong, *weak, *aside):
+            if pattern in having("raised"):
+                return "failed"
             return "killed" if pattern in having("killed") else _STATUS_OF_LABEL.get(label or "", "failed")
         if self.ended_well:
             return "finished"

@@ -31,9 +31,14 @@ LOADING = "_try_get_data (torch/utils/data/dataloader.py:1133)"
         (("matmul (torch/functional.py:3)", "evaluate (train.py:99)"), "evaluation"),
         (("recv (socket.py:3)", STEP), "network"),
         (("sleep (train.py:8)",), None),
+        (("synchronize (torch/cuda/__init__.py:954)", COLLECTIVE, STEP), "collective"),
+        (("recv (socket.py:3)", "acquire (threading.py:3)", COLLECTIVE, STEP), "collective"),
+        (("cudaStreamSynchronize (libcudart.so.12)", "at::native::item (libtorch.so)", STEP), "device"),
+        (("synchronize (torch/cuda/__init__.py:954)", STEP, "evaluate (train.py:99)"), "device"),
     ],
 )
 def test_the_innermost_known_frame_decides(frames: tuple[str, ...], expected: str | None) -> None:
+    """A call that waits for the device, the network or a lock is what that call is for."""
     assert doing(("MainThread", frames)).doing == expected
 
 

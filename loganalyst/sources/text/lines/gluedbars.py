@@ -9,7 +9,7 @@ MIN_LINE_BYTES = 160  # bytes; a shorter line has no room for two bars
 MIN_BARS = 2  # bars in a line
 TQDM, KERAS = b"%|", "━ ".encode()  # one in each bar: ` 10%|█    | 1/10 [`, `1/89 ━━━━━ 6:54 5s/step`
 # The end of a bar of tqdm, with more text behind it: `| 1/10 [00:01<00:09,  1.02it/s, loss=2.3]`
-_TQDM_END = re.compile(rb"(\| {0,9}\d{1,9}/\d{1,9} \[[^\]\r\n]{3,200}\])(?=[^\r\n])")
+TQDM_END = re.compile(rb"(\| {0,9}\d{1,9}/\d{1,9} \[[^\]\r\n]{3,200}\])(?=[^\r\n])")
 # The start of a bar of Keras, and digits in front of it: `0.073189/89 ━━━`
 _KERAS_START = re.compile(rb" {0,9}(?<!\d)(\d{1,30})/(\d{1,9}) (?=\xe2\x94\x81)")
 
@@ -32,7 +32,7 @@ def parted(data: bytes, starts: NDArray[np.int64] | None = None) -> bytes:
         line = data[begin:end]
         if b"\r" in line or max(line.count(TQDM), line.count(KERAS)) < MIN_BARS:
             continue
-        parts += [data[at:begin], _KERAS_START.sub(_at_its_number, _TQDM_END.sub(rb"\1\r", line))]
+        parts += [data[at:begin], _KERAS_START.sub(_at_its_number, TQDM_END.sub(rb"\1\r", line))]
         at = end
     return b"".join([*parts, data[at:]]) if parts else data
 

@@ -33,14 +33,19 @@ _NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attemp
 
 # In the text of a line: `[Rank 3] Watchdog` (NCCL), `[Rank:3] FATAL ERROR` (Gaudi),
 # `local_rank: 3 (pid` (torchrun), `--local_rank=3` (old launcher),
-# `process 3 terminated with signal` (torch's spawn), `gpu07:77:99 [3] ` (NCCL's host:pid:thread [device])
+# `process 3 terminated with signal` (torch's spawn), `gpu07:77:99 [3] ` (NCCL's host:pid:thread [device]),
+# `srun: error: gpu07: task 3: ` (srun)
 _NAMED_RANK = (
     r"\bRank[ :](\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)"
     r"|\bprocess (\d+) terminated with (?:signal|exit)|^\S+?:\d+:\d+ \[(\d+)\] "
+    r"|^srun: error: \S+: task (\d+): "
 )
-# `slurmstepd-gpu07: `, `gpu07:77:99 [3] `. A container is named by twelve hexadecimal digits; a time of day begins with
-# two.
-_NAMED_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*|[0-9a-f]{12}):\d+:\d+ \[\d+\] "
+# `slurmstepd-gpu07: `, `gpu07:77:99 [3] `, `srun: error: gpu07: tasks 3-5: `. A container is named by twelve
+# hexadecimal digits; a time of day begins with two.
+_NAMED_NODE = (
+    r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*|[0-9a-f]{12}):\d+:\d+ \[\d+\] "
+    r"|^srun: error: ([A-Za-z][\w.-]*): tasks? [\d,-]+: "
+)
 # Every such line contains one of these
 _NAMING_WORDS = (
     "Rank ",
@@ -50,6 +55,7 @@ _NAMING_WORDS = (
     " terminated with ",
     "slurmstepd-",
     " [",
+    "srun: error: ",
 )
 
 
@@ -115,7 +121,7 @@ def named(body: pl.Series) -> tuple[pl.Expr, pl.Expr]:
     if not body.str.contains_any([*_NAMING_WORDS]).any():
         return pl.lit(None, pl.Int64), pl.lit(None, pl.String)
     text = pl.lit(body)
-    return _first_group(text, _NAMED_RANK, 5).cast(pl.Int64, strict=False), _first_group(text, _NAMED_NODE, 2)
+    return _first_group(text, _NAMED_RANK, 6).cast(pl.Int64, strict=False), _first_group(text, _NAMED_NODE, 3)
 
 
 def _first_group(body: pl.Expr, regex: str, groups: int) -> pl.Expr:

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import table
+from loganalyst.sources.text.lines.gluedbars import TQDM_END
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics.barsteps import BAR
 from loganalyst.sources.text.metrics.lastlines import last_lines
@@ -52,9 +53,14 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
     })  # fmt: skip
 
 
+def _pieces(line: str) -> list[str]:
+    """What a line shows in turn; the scheduler's last word may follow a bar in its line."""
+    return TQDM_END.sub(rb"\1\r", line.encode()).decode("utf-8", "replace").split("\r")
+
+
 def _rows(lines: pl.DataFrame) -> pl.DataFrame:
     """line, rank, body, and the numbers of each row; among bars only those with the largest total: the training's."""
-    parts = [(line, _ANSI.sub("", part)) for line, text in lines.iter_rows() for part in text.split("\r") if part]
+    parts = [(line, _ANSI.sub("", part)) for line, text in lines.iter_rows() for part in _pieces(text) if part]
     rows = pl.DataFrame(parts, {"line": pl.Int64, "text": pl.String}, orient="row")
     body = pl.col("body")
     parsed = described(rows["text"]).select("rank", "body").with_columns(rows["line"])

@@ -17,7 +17,9 @@ from loganalyst.sources.text.patterns.words import Words
 
 MAX_MESSAGE_CHARS = 300  # characters of a line that are searched
 MAX_TEXT_CHARS = 200  # characters of a line that are kept
+SAVED = "closing-saved"  # the kind of a file that was written
 RESULT = "closing-result"  # the pattern of a result
+_ALONE = '{"alone": "1"}'  # captures of a file that was written, or of one score: neither shows that all work was done
 # Decoration: signs of ASCII, lines, arrows and emoji. Plain ranges compile ten times faster than classes of Unicode.
 _SIGNS = r" \t!#$&*,:;<=>@\\^_`|~\x{A0}\x{AB}\x{B7}\x{BB}\x{2010}-\x{2025}\x{2027}-\x{2BFF}\x{FE0F}\x{1F000}-\x{1FAFF}"
 _WORD = rf"[^{_SIGNS}%)'\"\]}}.?/+(\[{{-]"  # a line without one is decoration: `==========`
@@ -71,7 +73,7 @@ def found(tail: pl.DataFrame, file: str, session: int) -> pl.DataFrame:
         return table("lines")
     return table("lines", {
         "session": session, "file": file, "line": row["line"], "pattern": row["id"], "part": row["part"],
-        "captures": "{}", "text": row["text"].str.head(MAX_TEXT_CHARS),
+        "captures": row["captures"], "text": row["text"].str.head(MAX_TEXT_CHARS),
     })  # fmt: skip
 
 
@@ -79,7 +81,9 @@ def _hits(tail: pl.DataFrame, known: Closing) -> Iterator[pl.DataFrame]:
     """For each kind, then for results: the last of the lines that is one, with its pattern and part; else none."""
     lines = tail.tail(known.lines)
     for kind in known.kinds:
-        yield _hit(kind, lines, known).with_columns(id=pl.lit(kind.id), part=pl.lit(kind.part))
+        yield _hit(kind, lines, known).with_columns(
+            id=pl.lit(kind.id), part=pl.lit(kind.part), captures=_captures(kind.id == SAVED)
+        )
     yield _result(tail)
 
 
@@ -97,8 +101,13 @@ def _hit(kind: Kind, lines: pl.DataFrame, known: Closing) -> pl.DataFrame:
 def _result(tail: pl.DataFrame) -> pl.DataFrame:
     """The last of the lines that is a result, if no more was planned; else none."""
     hits = tail.filter(results.are_results(tail["message"]))
+    alone = hits.height == 1 and bool(results.is_one_score(hits["message"])[0])
     hits = hits.tail(0 if hits.height and _is_in_between(tail["message"]) else 1)
-    return hits.with_columns(id=pl.lit(RESULT), part=pl.lit("work"))
+    return hits.with_columns(id=pl.lit(RESULT), part=pl.lit("work"), captures=_captures(alone))
+
+
+def _captures(alone: bool) -> pl.Expr:
+    return pl.lit(_ALONE if alone else "{}")
 
 
 def messages(body: pl.Series) -> pl.Series:

@@ -9,6 +9,8 @@ import polars as pl
 from loganalyst.rulefiles import Shape, Texts, needed, ours
 from loganalyst.sources.text.patterns.words import Words, either
 
+_VALUE = r"\d\.\d|\d ?%"  # `0.93`, `93 %`
+
 
 class Results(Shape, frozen=True):
     """The file. `scores` count among the `last` lines, `exact` scores in all that are read of the end, unless one of
@@ -45,6 +47,15 @@ def are_results(message: pl.Series) -> pl.Series:
     kinds = _kinds(message, words())
     none = pl.repeat(value=False, n=len(message), eager=True)
     return next((held for held in kinds if held.any()), none)
+
+
+def is_one_score(message: pl.Series) -> pl.Series:
+    """Which of these results are a single number, and no row of a report, heading or best setting of a search.
+
+    >>> is_one_score(pl.Series(["test accuracy: 0.93", "best k: 5", "macro avg 0.91 0.92 0.91"])).to_list()
+    [True, False, False]
+    """
+    return (message.str.count_matches(_VALUE) == 1) & ~words().best.match(message)
 
 
 def _kinds(message: pl.Series, known: Results) -> Iterator[pl.Series]:

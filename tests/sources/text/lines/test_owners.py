@@ -33,12 +33,19 @@ def test_a_line_names_rank_and_node() -> None:
             "[Rank 3] Watchdog caught collective operation timeout",
             "slurmstepd-gpu07: error: oom",
             "gpu07:77:99 [3] NCCL WARN x",
+            "srun: error: gpu07: task 3: Floating point exception",
             "nothing",
         ]
     )
     rank, node = owners.named(lines)
 
-    assert pl.select(rank=rank, node=node).rows() == [(3, None), (None, "gpu07"), (3, "gpu07"), (None, None)]
+    assert pl.select(rank=rank, node=node).rows() == [
+        (3, None),
+        (None, "gpu07"),
+        (3, "gpu07"),
+        (3, "gpu07"),
+        (None, None),
+    ]
 
 
 @pytest.mark.parametrize(("text", "rank"), [("rank 3 ready\n" * 10, 3), ("rank 1\nrank 3\n", None), ("ready\n", None)])

@@ -31,6 +31,10 @@ def progress(folder: Path, log: str | bytes) -> list[dict[str, Any]]:
         ("  1%|▏         | 5/400 [00:02<03:17,  2.00it/s, loss=2.0]", {"step": 5, "steps": 400}),
         ("step 12 loss 2.0", {"step": 12}),
         ("Fit: [ 3/10][50/400] loss 2.0", {"step": 50, "steps": 400, "epoch": 3, "epochs": 10}),
+        (
+            " 9%|▉   | 90/1000 [01:02<9:20, 6.2s/it]slurmstepd: error: *** JOB 7 CANCELLED ***",
+            {"step": 90, "steps": 1000},
+        ),
     ],
 )
 def test_totals_of_a_line(tmp_path: Path, last: str, said: dict[str, int]) -> None:

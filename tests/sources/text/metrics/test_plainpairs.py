@@ -22,6 +22,7 @@ def plain(line: str) -> str:
     ("line", "pairs"),
     [
         ("[validation] accuracy/loss: 0.2362/3.7488", "[validation] accuracy: 0.2362, loss: 3.7488"),
+        ("Map (num_proc=4):  98%", "Map (num_proc=4)"),
         ("dev P/R/F1: 0.5 / 0.6 / 0.55", "dev P: 0.5, R: 0.6, F1: 0.55"),
         ("train loss/acc = 2.25 / 0.31", "train loss: 2.25, acc: 0.31"),
         ("step/total: 5/60", "step/total: 5/60"),  # a position, and no results

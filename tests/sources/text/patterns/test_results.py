@@ -12,6 +12,13 @@ from loganalyst.sources.text.patterns import closing, results
 from loganalyst.sources.text.patterns.words import Words, either
 
 START = "Loading data ...\nTraining 3 models\n"
+SINGLE = {  # results of one number
+    "test set error rate: 0.0698", "best_r2_score:    0.999997", "Kappa statistic                          0.0865",
+    "mae_model    4201.444", "            Current function value: -238.4959083409546",
+    "log-likelihood tensor([11373.5078], device='cuda:0')", "F1-score (spam): 0.9424",
+    "The test correctness of k= 6 is 0.6158814031997651", "accuracy of appetency in this fold: 0.979",
+    "Accuracy for tr=../pf_on.data te=../pf_off.data = 0.345833",
+}  # fmt: skip
 PREDICTIONS = "".join(f"Prediction: not_spam (Time: 0.00{i}3s)\n" for i in range(1, 10)) * 3
 
 
@@ -57,9 +64,10 @@ def test_the_examples_of_a_kind(name: str) -> None:
     ],
 )
 def test_results_at_the_end(tmp_path: Path, result: str) -> None:
-    """The results of a test are work that was done."""
+    """The results of a test are work that was done. Of a single number, only an end mark shows that it was all work."""
     assert found(tmp_path, f"{START}{result}\n") == [(3, "closing-result", "work")]
-    assert status(tmp_path, f"{START}{result}\n") == "healthy"
+    assert status(tmp_path, f"{START}{result}\n") == ("insufficient_data" if result in SINGLE else "healthy")
+    assert status(tmp_path, f"{START}{result}\nDone.\n") == "healthy"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,9 @@ def test_results_in_the_middle_of_a_plan(tmp_path: Path) -> None:
 def test_results_before_other_lines(tmp_path: Path, result: str) -> None:
     """An exact score, the best settings, and values behind their heading are results; what follows them is not work."""
     assert [row[1:] for row in found(tmp_path, f"{START}{result}\n{PREDICTIONS}")] == [("closing-result", "work")]
-    assert status(tmp_path, f"{START}{result}\n{PREDICTIONS}") == "healthy"
+    assert status(tmp_path, f"{START}{result}\n{PREDICTIONS}") == (
+        "insufficient_data" if result in SINGLE else "healthy"
+    )
 
 
 @pytest.mark.parametrize("line", ["iou: 0.7", "Accuracy: 0.9", "computing the accuracy\n3 of 4", "dropout = 0.12345"])
