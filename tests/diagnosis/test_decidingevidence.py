@@ -113,7 +113,12 @@ def test_a_harmless_explanation_for_another_kind_of_run_decides_nothing() -> Non
         "train_val_gap": -0.21,
         "train_loss_drop_relative": 0.09,
     }
-    row |= {"train_loss_points": 10, "train_loss_divergence_count": 0, "train_loss_level_up_count": 0}
+    row |= {
+        "train_loss_points": 10,
+        "score_improved": False,
+        "train_loss_divergence_count": 0,
+        "train_loss_level_up_count": 0,
+    }
     every, answers = judged(catalogue, row)
     excuse = every["preference-raters-differ"]
     found = decidingevidence.between(every["label-noise"], every, answers, catalogue)

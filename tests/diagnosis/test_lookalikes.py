@@ -19,7 +19,7 @@ from loganalyst.rulecatalogue import catalogue
 FELL = {
     "run_kind": "training", "train_loss_points": 80, "train_loss_metric": "loss", "train_loss_drop_relative": 0.3,
     "train_loss_nonfinite_count": 0, "train_loss_divergence_count": 0, "train_loss_tail_slope_z": 0.0,
-    "train_loss_half_drop_relative": 0.1, "part_fell": False,
+    "train_loss_half_drop_relative": 0.1, "part_fell": False, "score_improved": False,
 }  # fmt: skip
 NOTE = """
 warm:
