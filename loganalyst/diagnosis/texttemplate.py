@@ -18,6 +18,8 @@ SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text"
 _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
 # ` spikes in total` after the number 1; no verb such as `takes`
 _PLURAL = re.compile(r"^( (?:code|evaluation|expert|line|mode|path|point|spike|step|tensor|time|token|value))s\b")
+_STEP = re.compile(r"\bstep $")  # before a number: `fell at step `
+STEPS_ARE_ROWS = "run_steps_are_rows"  # the feature that says that steps number the rows from 0
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 DURATION = "duration"  # format of a number of seconds: `2 d 16 h`
 SIZE = "size"  # format of a number of GiB: `2.93 GiB`, `100 MiB`
@@ -44,15 +46,25 @@ class Template(msgspec.Struct, frozen=True):
         return tuple(name for _, name, _ in self.parts if name is not None)
 
     def render(self, values: Mapping[str, FeatureValue]) -> str | None:
-        """The text with the values filled in; None if one of them is not known."""
+        """The text with the values filled in; None if one of them is not known. Steps that number the rows are said as
+        rows: `step 30` is `row 31` then.
+        """
         if any(values.get(name) is None for name in self.features):
             return None
         shown, before = "", ""
         for text, name, spec in self.parts:
-            value = show(values[name], spec) if name else ""
-            shown += _article(_counted(before, text), value) + value
+            literal, filled = _placed(text, values[name] if name else "", rows=bool(values.get(STEPS_ARE_ROWS)))
+            value = show(filled, spec) if name else ""
+            shown += _article(_counted(before, literal), value) + value
             before = value
         return shown
+
+
+def _placed(text: str, value: FeatureValue, *, rows: bool) -> tuple[str, FeatureValue]:
+    """The text before a step and the step; if steps number the rows, the row from 1."""
+    if rows and isinstance(value, int) and _STEP.search(text):
+        return _STEP.sub("row ", text), value + 1
+    return text, value
 
 
 def _counted(value: str, text: str) -> str:

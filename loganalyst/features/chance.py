@@ -14,7 +14,7 @@ from loganalyst.thresholds import feature_limit
 FEATURES = (
     Feature("config_classes", "int", "classes", "largest number of classes or tokens in the config", "config"),
     Feature("train_loss_chance_classes", "int", "classes", "K if the training loss ends pinned at ln K, the loss of guessing among K classes; 0 otherwise (K: from the config, or one at whose 1/K an accuracy ends; not known without such a K)", "train_loss"),
-    Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
+    Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the training loss, or its first value if that is lower, divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
     Feature("train_loss_samples_summed", "float", "samples", "batch size, if the first training loss is ln K times the batch size (a sum over the batch); 0 otherwise (not known without both sizes)", "train_loss"),
     Feature("train_loss_after_first_ratio", "float", "ratio", "median of the second to fifth training loss divided by the first (large: the first update broke the model)", "train_loss"),
     Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
@@ -87,6 +87,14 @@ def _smoothing_floor(context: Context, configured: list[int]) -> Computed:
     }
 
 
+def _begin(x: NDArray[np.float64]) -> float | None:
+    """The level before training: of the first value and the first level the lower one. A loss that rises at once, as with
+    too high a rate, begins at its first value.
+    """
+    level = first_level(x)
+    return None if level is None else min(level, float(x[0]))
+
+
 def _samples_summed(context: Context, times_guessing: float | None) -> float | None:
     """The batch size if the first loss is that of guessing times it, 0 if not; None where either is not known."""
     batch = configured_batch(context)
@@ -109,7 +117,7 @@ def _loss(context: Context, configured: list[int]) -> Computed:
         out["train_loss_chance_classes"] = 0 if classes and _more_right(context, classes) else classes
     if configured and not context.with_role("loss_component"):  # a sum of terms is no cross-entropy
         chance = float(np.log(max(configured)))
-        out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), witness_at(curves[0]))
+        out["train_loss_first_chance_ratio"] = (ratio(_begin(x), chance), witness_at(curves[0]))
         out["train_loss_samples_summed"] = _samples_summed(context, float(x[0]) / chance if x.size else None)
         out["train_loss_last_chance_ratio"] = (ratio(last_level(x), chance), witness_at(curves[0]))
     return out

@@ -33,7 +33,7 @@ FEATURES = (
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged; NULL: numbers were printed, and are not understood)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
     Feature("run_planned_steps", "float", "steps", "planned steps from the config, otherwise from the job log", "config"),
-    Feature("run_steps_are_rows", "bool", "", "the steps number the logged values 0, 1, 2 …, and the job log printed another step, or it printed none and each metric once", "run"),
+    Feature("run_steps_are_rows", "bool", "", "the steps number the logged values 0, 1, 2 …, and the job log printed another step, or none beside fractions of epochs, or none and each metric once", "run"),
     Feature("run_done_share", "float", "share", "highest step as a share of the planned steps", "config"),
     Feature("run_counted_to_plan", "bool", "", "the trainer's state counts all planned steps, logged or not (false: nothing says so)", "run"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
@@ -119,12 +119,14 @@ def _is_unread(context: Context) -> bool:
 
 def _are_rows(run: Run, kept: Sequence[Curve], last: int) -> bool:
     """Whether the reader numbered the values, up to `last`: the longest curve has each step from 0 once, and the job log
-    printed another step; or all values have step 0, and the job log printed no counter.
+    printed another step, or fractions of epochs alone; or all values have step 0, and the job log printed no counter.
     """
-    if last == 0 and _printed_no_counter(run) and not any(np.isfinite(c.epochs).any() for c in kept):
+    uncounted = _printed_no_counter(run)
+    if last == 0 and uncounted and not any(np.isfinite(c.epochs).any() for c in kept):
         return True
     longest = max(kept, key=lambda c: len(c.steps))
-    return np.array_equal(longest.steps, np.arange(last + 1)) and differs(run, last)
+    fractions = uncounted and bool(np.mod(longest.epochs[np.isfinite(longest.epochs)], 1).any())
+    return np.array_equal(longest.steps, np.arange(last + 1)) and (fractions or differs(run, last))
 
 
 def _printed_no_counter(run: Run) -> bool:

@@ -7,6 +7,7 @@ FEWEST_RULES, FEWEST_RIVALS = 95, 3
 
 # symptoms with fewer rivals, and why; all others have three at least, which their evidence has to separate
 FEW = {
+    "layer-without-gradient": "seen directly in the gradients",
     "module-without-gradient": "seen directly in the gradients",
     "one-term-is-all": "a total that one term makes up has a wrong weight, or nothing learns at all",
     "pretrained-worse-than-guessing": "the weights were sound before, so the ids or the embedding are wrong",
