@@ -47,6 +47,7 @@ FEATURES = (
     Feature("val_loss_best", "float", "loss", "lowest logged value of the held-out loss", "val_loss"),
     Feature("val_loss_best_step", "int", "step", "step of the lowest logged value of the held-out loss", "val_loss"),
     Feature("val_loss_best_share", "float", "share", "position in the run at which the smoothed held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
+    Feature("val_loss_later_rise", "float", "share", "how far the lowest value after the first one is above the first, as a share of it (below 0: below it; positive losses only)", "val_loss"),
     Feature("val_loss_points_after_best", "int", "points", "values logged after the smoothed held-out loss was lowest", "val_loss"),
     Feature("val_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", "val_loss"),
     Feature("val_loss_rise_z", "float", "standard errors", "change of the held-out loss from the twentieth around its lowest level to the last tenth, in standard errors", "val_loss"),
@@ -165,6 +166,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_best": (None if lowest is None else float(curve.values[lowest]), witness_at(curve, lowest)),
         "val_loss_best_step": (witness_at(curve, lowest).step, witness_at(curve, lowest)),
         "val_loss_best_share": (best.step - int(curve.steps[0])) / span if best.step is not None and span > 0 else None,
+        "val_loss_later_rise": _later_rise(curve.values),
         "val_loss_points_after_best": gap.points_after_best,
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
@@ -221,6 +223,13 @@ def _logged_fall(train: Curve | None, level_fall: float | None, best_step: int |
         return level_fall
     at_best = float(train.values[np.argmin(np.abs(train.steps - best_step))])
     return ratio(at_best - float(train.values[-1]), abs(at_best))
+
+
+def _later_rise(values: NDArray[np.float64]) -> float | None:
+    """How far the lowest value after the first one is above the first; None if that is not positive or nothing follows."""
+    later = values[1:][np.isfinite(values[1:])]
+    known = later.size and np.isfinite(values[0]) and values[0] > 0
+    return float(later.min() / values[0]) - 1 if known else None
 
 
 def _ends_at_best(held_out: Sequence[Curve]) -> bool:

@@ -45,7 +45,7 @@ def test_a_doubtful_run_names_its_likeliest_causes() -> None:
     found = judged(lr_peak=1e-6, optimizer="adam")
 
     assert found.status == "healthy"
-    assert [(r.id, [d.what for d in r.decide]) for r in found.rivals] == [("lr-too-low", ["val_loss"])]
+    assert [(r.id, [d.what for d in r.decide]) for r in found.rivals] == [("lr-too-low", ["val_accuracy"])]
     assert 0.05 <= found.rivals[0].confidence < 1 - found.confidence
     assert found.rivals[0].why.partition(",")[0] == "loss fell by 30 % after its first values"
     assert all(r.confidence < 0.06 for r in judged().rivals)
