@@ -10,10 +10,10 @@ from loganalyst.model import OURS, Cause, Diagnosis, RuledOut, Symptom
 from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.diagnosis import baseline
-from loganalyst.report.diagnosis.document import verdict
 from loganalyst.report.diagnosis.observed import repeats
 from loganalyst.report.diagnosis.remedies import command
 from loganalyst.report.diagnosis.setup import setup
+from loganalyst.report.diagnosis.verdict import verdict
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 

@@ -7,7 +7,9 @@ from loganalyst.report.common.layout import BARS
 from loganalyst.report.common.markdowntext import escape, paragraph, rows, section, titled_table
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.sparkseries import EMPTY, NONFINITE, Series
-from loganalyst.report.diagnosis.document import CauseText, Document, document, written
+from loganalyst.report.diagnosis.causetext import CauseText
+from loganalyst.report.diagnosis.document import Document, document
+from loganalyst.report.diagnosis.placenames import written
 from loganalyst.report.diagnosis.remedies import BROADER, command, scopes
 
 SPEAKS = {True: "for it", False: "against it", None: "not known"}

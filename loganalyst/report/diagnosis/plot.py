@@ -26,8 +26,9 @@ from loganalyst.report.common.figure import (
 )
 from loganalyst.report.common.scale import MIN_CURVE_POINTS, aligned
 from loganalyst.report.common.wording import clean, percent
-from loganalyst.report.diagnosis.document import document, shown_curves
+from loganalyst.report.diagnosis.document import document
 from loganalyst.report.diagnosis.panels import draw, legend
+from loganalyst.report.diagnosis.showncurves import shown_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

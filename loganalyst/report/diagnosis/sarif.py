@@ -19,7 +19,8 @@ from loganalyst.model import Cause, Diagnosis
 from loganalyst.report import trust
 from loganalyst.report.common.markdowntext import escape
 from loganalyst.report.common.wording import clean
-from loganalyst.report.diagnosis.document import CauseText, document
+from loganalyst.report.diagnosis.causetext import CauseText
+from loganalyst.report.diagnosis.document import document
 
 __all__ = ["render"]
 

@@ -6,7 +6,10 @@ from loganalyst.model import Diagnosis
 from loganalyst.report.common.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import shortlist
-from loganalyst.report.diagnosis.document import CauseText, Document, EvidenceText, document, written
+from loganalyst.report.diagnosis.causetext import CauseText
+from loganalyst.report.diagnosis.document import Document, document
+from loganalyst.report.diagnosis.evidencetext import EvidenceText
+from loganalyst.report.diagnosis.placenames import written
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -6,8 +6,8 @@ import pytest
 
 import loganalyst as la
 from loganalyst.model import Attempt, Diagnosis, Restart, Run
-from loganalyst.report.diagnosis.document import verdict
 from loganalyst.report.diagnosis.observed import nan_began, observed, repeats
+from loganalyst.report.diagnosis.verdict import verdict
 
 STEPS = range(0, 6000, 20)
 

@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 
 from loganalyst import model
+from loganalyst.report.common.rows import Row
 from loganalyst.report.diagnosis import html, markdown, terminal
-from loganalyst.report.diagnosis.document import Row, document
+from loganalyst.report.diagnosis.document import document
 from loganalyst.report.diagnosis.overview import checkpoints, coverage, keep, pace
 
 SAVED = {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.common.scale import MIN_CURVE_POINTS, aligned
-from loganalyst.report.diagnosis.document import shown_curves
+from loganalyst.report.diagnosis.showncurves import shown_curves
 
 # Title of a panel, and the roles that share it, in the order of the page
 GROUPS = (

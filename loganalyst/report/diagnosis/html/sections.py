@@ -4,7 +4,9 @@ from loganalyst.model import CodeTemplate, Diagnosis, Fix
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.common.wording import clean, shortlist
-from loganalyst.report.diagnosis.document import CauseText, Document, written
+from loganalyst.report.diagnosis.causetext import CauseText
+from loganalyst.report.diagnosis.document import Document
+from loganalyst.report.diagnosis.placenames import written
 from loganalyst.report.diagnosis.remedies import BROADER, command, scopes
 
 SIGN = {"good": "✓", "bad": "✗", "unsure": "?"}

@@ -9,6 +9,7 @@ from loganalyst.model import table
 from loganalyst.sources.text.lines.gluedbars import TQDM_END
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics.barsteps import BAR
+from loganalyst.sources.text.metrics.epochbatchpairs import pair_of
 from loganalyst.sources.text.metrics.lastlines import last_lines
 
 TAIL_BYTES = 1 << 17  # bytes of the end of the file that are searched
@@ -17,8 +18,7 @@ MAX_RANKS = 4096  # ranks that get a row
 # `global_step: 5/400`, `step=5`, `iteration [5 of 400`
 _STEP = r"(?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=\[(]{0,12}([0-9]{1,12})(?:\s*(?:/|of)\s*([0-9]{1,12}))?"
 _EPOCH = r"(?i)\bepochs?\b[\s:=\[(]{0,4}([0-9]{1,9})\s*(?:/|of)\s*([0-9]{1,9})\b"  # `Epoch 3/10`, `epoch [3 of 10`
-_OF = r"\[\s{0,4}([0-9]{1,9})\s{0,4}/\s{0,4}([0-9]{1,9})\s{0,4}\]"
-_EPOCH_AND_BATCH = rf"{_OF}\s?{_OF}"  # `[3/10][450/500]`
+_EPOCH_AND_BATCH = pair_of("[0-9]{1,9}")  # `[3/10][450/500]`
 # Lines of another pass or of an error: `val 5/10`, `evaluating`, `test_step`, `srun`, `ValueError`
 _OTHER_PASS = (
     r"(?i)(?-u:\b)(?:val|valid|validation|(?:(?:test|load|download|slurm)|(?:evaluat|tokeni|sampl|generat)[a-z0-9_])[a-z0-9_]*"

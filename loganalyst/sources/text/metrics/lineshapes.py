@@ -19,7 +19,8 @@ from loganalyst.sources.text.lines.numberwords import (
     STRONG,
     WEAK,
 )
-from loganalyst.sources.text.metrics.shapeparts import MIN_LINES, Number, Parts, Role, parts
+from loganalyst.sources.text.metrics.shapenumber import Number, Role
+from loganalyst.sources.text.metrics.shapeparts import MIN_LINES, Parts, parts
 
 # `train loss step`, `step loss`, `bits/dim`: results, although `step` and `bits` are words of settings
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$|\bbits/dim\b")

@@ -40,16 +40,6 @@ def test_the_word_of_an_evaluation(shape: str, word: str) -> None:
     assert shapeparts.parts(shape.replace("#", SLOT), rare=False).evaluation == word
 
 
-def test_a_list_printed_once_is_no_result() -> None:
-    """Printed often, a list has the values of classes, and the first is taken."""
-    shape = "loss: [#, #, #]"
-
-    assert numbers(shape, rare=True) == []
-    assert numbers(shape) == [(0, "loss", None)]
-    assert shapeparts.has_lists(shape)
-    assert not shapeparts.has_lists("loss: #")
-
-
 @pytest.mark.parametrize("name", ["tokens/s", "samples/sec", "it/s"])
 @pytest.mark.parametrize("separator", [": ", "=", " = "])
 def test_a_rate_before_a_separator_names_the_next_number(name: str, separator: str) -> None:
