@@ -16,7 +16,6 @@ FEW = {
     "sawtooth": "only the order of the data repeats with the passes",
     "passes-repeat": "only the order of the data repeats with the passes",
     "batches-unlike": "only the order of the data makes batches of one kind",
-    "ends-before-plan": "what ended it is not logged",
     "sure-from-the-start": "only the first weights are there before the first update",
     "gradients-stay-huge": "what is large from the start to the end is not logged",
     "outputs-saturated": "only the size of the weights makes outputs so certain",

@@ -23,6 +23,7 @@ from loganalyst.opening import opened, whole
 from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, place, text
 from loganalyst.sources.files.readmark import Mark, StartAgainError
+from loganalyst.sources.formats import HEAD
 from loganalyst.sources.tables import jsonlines, jsonwithtext, stepcolumns
 from loganalyst.sources.tables.jsonfolded import RESULT
 from loganalyst.sources.tables.jsonlines import MAX_CHUNK_LINES, MIN_LINES, Lines
@@ -30,6 +31,7 @@ from loganalyst.sources.tables.jsonrows import Log
 from loganalyst.sources.tables.jsonshape import number_lists, parse_json, shape
 from loganalyst.sources.tables.jsonvalues import values
 from loganalyst.sources.tables.namedresults import are_named
+from loganalyst.sources.text.lines import wrapped
 
 NAME = "json"
 
@@ -88,10 +90,15 @@ def resume(
 ) -> Generator[Tables, None, Mark | None]:
     """As `read`, from `mark` on. Files of lines can grow; other files are read whole each time."""
     with opened(path) as file:
-        kind = shape(path, text(file.read(1 << 16)))
+        head = file.read(HEAD)
+    kind = shape(path, text(head))
     if kind == "lines":
         limits = {"min_lines": min_lines, "chunk_lines": chunk_lines}
         lines = partial(_read_lines, path, size=block, limits=limits)
+        numbers = partial(lines, None, is_broken=jsonwithtext.is_damaged)
+        if keys := wrapped.keys(head, metrics=True):
+            yield from jsonwithtext.read(path, numbers(), jsonwithtext.TextNoted(keys))
+            return None
         found = _split(path, mark, block)
         held = list(islice(found, max(_MAX_HELD // block, 1)))
         rest = next(found, None)  # the blocks of a short file are read and split once
@@ -100,7 +107,7 @@ def resume(
             return (yield from lines(mark, None if rest else held))
         if mark:  # text counts the starts of the program over the whole file
             raise StartAgainError(f"{path}: text among objects")
-        yield from jsonwithtext.read(path, lines(None, is_broken=jsonwithtext.is_damaged), jsonwithtext.Copy())
+        yield from jsonwithtext.read(path, numbers(), jsonwithtext.Copy())
         return None
     if path.stat().st_size > _MAX_WHOLE:
         yield Tables(gaps=gap(path, f"larger than {_MAX_WHOLE >> 20} MiB and not an object a line", 0))

@@ -62,12 +62,32 @@ def _behind_object(line: bytes) -> bytes:
     return line[line.rfind(b"}") + 1 :] if line.lstrip().startswith(b"{") else line
 
 
-class Copy(wrapped.Unwrapping):
+class TextNoted(wrapped.Unwrapping):
+    """An unwrapping that notes which lines of the file begin with text."""
+
+    def __init__(self, names: wrapped.Keys) -> None:
+        super().__init__(names)
+        self._text_lines: list[pl.Series] = []
+
+    def held(self, block: list[str]) -> pl.DataFrame:
+        """As in the base class."""
+        self.note_text_lines(~pl.Series("text", block, pl.String).str.contains(_BRACE))
+        return super().held(block)
+
+    def note_text_lines(self, is_text: pl.Series) -> None:
+        """Note which lines of the block that is taken begin with text."""
+        self._text_lines.append(is_text.arg_true() + self.row + 1)
+
+    def text_lines(self) -> pl.Series:
+        """The numbers of the lines that begin with text."""
+        return pl.concat(self._text_lines).cast(pl.Int64)
+
+
+class Copy(TextNoted):
     """The lines of the file as text. An object becomes a short row."""
 
     def __init__(self) -> None:
         super().__init__(wrapped.Keys(""))
-        self._text_lines: list[pl.Series] = []
 
     def held(self, block: list[str]) -> pl.DataFrame:
         """As in the base class. An object keeps its short texts, followed by the traceback that it holds."""
@@ -79,16 +99,8 @@ class Copy(wrapped.Unwrapping):
         text = wrapped.with_trace(line, short)
         return pl.DataFrame({"text": text, "stamp": ""}).with_row_index("row").filter(line != "")
 
-    def note_text_lines(self, is_text: pl.Series) -> None:
-        """Note which lines of the block that is taken begin with text."""
-        self._text_lines.append(is_text.arg_true() + self.row + 1)
 
-    def text_lines(self) -> pl.Series:
-        """The numbers of the lines that begin with text."""
-        return pl.concat(self._text_lines).cast(pl.Int64)
-
-
-def read(path: Path, numbers: Iterator[Tables], copy: Copy) -> Iterator[Tables]:
+def read(path: Path, numbers: Iterator[Tables], copy: TextNoted) -> Iterator[Tables]:
     """The tables of the text, which `copy` holds, and those of the objects (`numbers`) with the session of their lines.
 
     A metric that objects and text both have is taken from the objects. Raises OSError.

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,12 @@ def resume(path: Path, mark: Mark | None, sizes: Sizes = SIZES) -> Generator[Tab
     """
     with opened(path) as log:
         head = log.read(HEAD)
-    plain, logged = wrapped.keys(head), wrapped.keys(head, metrics=True)
-    if keys := plain or logged:
-        yield from _logged_numbers(path) if logged else ()
+    if wrapped.keys(head, metrics=True):
+        yield from _with_numbers(path)
+        return None
+    if keys := wrapped.keys(head):
         with wrapped.unwrapped(path, wrapped.Unwrapping(keys)) as inside:
-            for tables in map(inside.placed, _resume(inside.file, None, sizes)):
-                yield replace(tables, points=Tables().points) if logged else tables
+            yield from map(inside.placed, _resume(inside.file, None, sizes))
         return None
     if powershell.is_redirected(head):
         with powershell.printed(path) as inside:
@@ -90,8 +90,8 @@ def resume(path: Path, mark: Mark | None, sizes: Sizes = SIZES) -> Generator[Tab
     return (yield from _resume(path, mark, sizes))
 
 
-def _logged_numbers(path: Path) -> Iterator[Tables]:
-    """The numbers that a program's logger writes under keys of its objects."""
+def _with_numbers(path: Path) -> Iterator[Tables]:
+    """The tables of a program's logger that writes numbers under keys of its objects, beside its messages."""
     rows: Iterator[Tables] = next(module for module in formats() if module.NAME == "json").read(path)
     return rows
 

@@ -17,6 +17,7 @@ MAX_TEXT_CHARS = 200  # characters of a line that are kept
 MAX_RANKS = 4096  # ranks that get a row
 # `global_step: 5/400`, `step=5`, `iteration [5 of 400`
 _STEP = r"(?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=\[(]{0,12}([0-9]{1,12})(?:\s*(?:/|of)\s*([0-9]{1,12}))?"
+_COUNTED = r"(?i)\b(?:its?|upd(?:ate)?s?)\b[\s:=#\[(]{0,12}([0-9]{1,12})\s*(?:/|of)\s*([0-9]{1,12})\b"  # `it  5/400`
 _EPOCH = r"(?i)\bepochs?\b[\s:=\[(]{0,4}([0-9]{1,9})\s*(?:/|of)\s*([0-9]{1,9})\b"  # `Epoch 3/10`, `epoch [3 of 10`
 _EPOCH_AND_BATCH = pair_of("[0-9]{1,9}")  # `[3/10][450/500]`
 # Lines of another pass or of an error: `val 5/10`, `evaluating`, `test_step`, `srun`, `ValueError`
@@ -24,7 +25,7 @@ _OTHER_PASS = (
     r"(?i)(?-u:\b)(?:val|valid|validation|(?:(?:test|load|download|slurm)|(?:evaluat|tokeni|sampl|generat)[a-z0-9_])[a-z0-9_]*"
     r"|eval|map|srun|cancelled|[a-z0-9_]*(?:error|exception))(?-u:\b)"
 )
-_HAS_PROGRESS = re.compile(rb"(?i)step|iter|epoch|\d/\d+\]? ?\[")  # `step`, `iter`, `epoch`, `5/400 [`, `3/30][`
+_HAS_PROGRESS = re.compile(rb"(?i)step|iter|epoch|\b(?:its?|upd(?:ate)?s?)\b|\d/\d+\]? ?\[")  # `step`, `it`, `5/400 [`
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # terminal codes: `\x1b[1m`
 _NUMBERS = ("step", "steps", "epoch", "epochs")
 
@@ -64,14 +65,15 @@ def _rows(lines: pl.DataFrame) -> pl.DataFrame:
     rows = pl.DataFrame(parts, {"line": pl.Int64, "text": pl.String}, orient="row")
     body = pl.col("body")
     parsed = described(rows["text"]).select("rank", "body").with_columns(rows["line"])
-    numbers = {"step": (_STEP, 1), "steps": (_STEP, 2), "epoch": (_EPOCH, 1), "epochs": (_EPOCH, 2),
-               "bar": (BAR, 1), "bars": (BAR, 2)}  # fmt: skip
+    numbers = {"step": (_STEP, 1), "steps": (_STEP, 2), "count": (_COUNTED, 1), "counts": (_COUNTED, 2),
+               "epoch": (_EPOCH, 1), "epochs": (_EPOCH, 2), "bar": (BAR, 1), "bars": (BAR, 2)}  # fmt: skip
     pairs = {name: (_EPOCH_AND_BATCH, n) for n, name in enumerate(("epoch", "epochs", "step", "steps"), 1)}
     parsed = parsed.filter(~body.str.contains(_OTHER_PASS)).with_columns_seq(
         *(body.str.extract(*number).cast(pl.Int64).alias(name) for name, number in numbers.items()),
         *(body.str.extract(*number).cast(pl.Int64).alias(f"{name}_of_pair") for name, number in pairs.items()),
     )
     parsed = parsed.with_columns(pl.coalesce(name, f"{name}_of_pair").alias(name) for name in _NUMBERS)
+    parsed = parsed.with_columns(step=pl.coalesce("step", "count"), steps=pl.coalesce("steps", "counts"))
     longest = (pl.col("bars") == pl.col("bars").max()) & pl.col("step").is_null()
     return parsed.with_columns_seq(
         step=pl.when(longest).then("bar").otherwise("step"),

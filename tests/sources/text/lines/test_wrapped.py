@@ -102,6 +102,19 @@ def test_a_logger_with_numbers_under_keys_has_text_too(tmp_path: Path, key: str)
     assert (cause.id, cause.line, cause.file) == ("code-exception", 61, "log.jsonl")
 
 
+def test_text_between_the_objects_of_such_a_logger(tmp_path: Path) -> None:
+    """What the interpreter prints behind them ends the run; a value that only the text has is kept."""
+    level = {"level": "info", "ts": stamp(0)}
+    steps: list[Any] = [{"msg": "update", "step": i, "loss": 3 / (i + 1), **level} for i in range(60)]
+    run = read(tmp_path / "out.log", [*steps[:30], "step 29 perplexity: 8.5", *steps[30:], f"{TRACE}KeyError: 'ids'"])
+    (cause, *_) = diagnose(tmp_path / "out.log").causes
+
+    assert run.points.filter(metric="loss").select("step", "value").rows() == [(i, 3 / (i + 1)) for i in range(60)]
+    assert run.points.filter(metric="perplexity").select("step", "value", "line").rows() == [(29, 8.5, 31)]
+    assert run.blocks.select("first_line", "last_line", "exception").rows() == [(62, 65, "KeyError")]
+    assert (cause.id, cause.line, run.gaps.height) == ("code-exception", 65, 0)
+
+
 @pytest.mark.parametrize(
     "line",
     [
