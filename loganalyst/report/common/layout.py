@@ -118,7 +118,7 @@ def curves(series: Sequence[Series], onset: str, width: int) -> "list[Text]":
         lines += two_ended_left(row, s.values + ("" if s.aligned else " (own axis)"), width, name_width + 4)
     marked = next((s for s in series if s.onset is not None), None)
     if marked is not None and marked.onset is not None:
-        label = f"step {onset}" + (f" (enlarged {marked.enlarged} it)" if marked.enlarged else "")
+        label = onset + (f" (enlarged {marked.enlarged} it)" if marked.enlarged else "")
         column = name_width + 4 + marked.onset
         fits = column + 2 + len(label) <= width
         parts = [" " * column, "▲ ", label] if fits else [" " * (column - len(label) - 1), label, " ▲"]

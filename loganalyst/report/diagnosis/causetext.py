@@ -1,15 +1,18 @@
 """A cause in words: what happened, how sure it is, and what to change."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from loganalyst.model import Cause, CodeTemplate, Diagnosis, Fix, Place, TimelineEvent
 from loganalyst.report import trust
 from loganalyst.report.common.rows import Row
-from loganalyst.report.common.wording import clean, percent, step
+from loganalyst.report.common.wording import clean, percent
 from loganalyst.report.diagnosis.deciding import decider_text
 from loganalyst.report.diagnosis.evidencetext import EvidenceText, evidence_text, ordered_evidence, supports
 from loganalyst.report.diagnosis.placenames import place_of_cause
 from loganalyst.report.diagnosis.raisederror import raised
+from loganalyst.report.diagnosis.stepwords import named_by
 from loganalyst.report.diagnosis.verdict import lead_title
 
 BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
@@ -95,13 +98,13 @@ def _story(cause: Cause, d: Diagnosis) -> str:
     moved = [e for e in d.timeline if e.metric in metrics and (e.step or -1) >= min([start, *own])]
     first = [e for i, e in enumerate(moved) if e.kind == "nonfinite" or e.metric not in {m.metric for m in moved[:i]}]
     if len(first) > 1:
-        return clean("; ".join(map(_event, first[:3])))
+        return clean("; ".join(_event(e, named_by(d)) for e in first[:3]))
     held = [e.text for e in ordered_evidence(cause.evidence) if supports(e)]
     return clean("; ".join(held[:2]) or cause.summary)
 
 
-def _event(event: TimelineEvent) -> str:
-    return event.text + (f" at step {step(event.step)}" if event.step is not None else "")
+def _event(event: TimelineEvent, named: Callable[[int], str]) -> str:
+    return event.text + (f" at {named(event.step)}" if event.step is not None else "")
 
 
 def _fix(fix: Fix) -> Fix:

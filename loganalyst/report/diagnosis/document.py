@@ -13,7 +13,7 @@ from loganalyst.model import Alternative, Diagnosis, QuickFix, Rival
 from loganalyst.report import trust
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.sparkseries import Series, chart
-from loganalyst.report.common.wording import clean, percent, step
+from loganalyst.report.common.wording import clean, percent
 from loganalyst.report.diagnosis.baseline import rows as baseline_rows
 from loganalyst.report.diagnosis.causetext import CauseText, cause_text
 from loganalyst.report.diagnosis.deciding import decider_text
@@ -27,6 +27,7 @@ from loganalyst.report.diagnosis.runnumbers import best, facts
 from loganalyst.report.diagnosis.setup import setup, training
 from loganalyst.report.diagnosis.showncurves import shown_curves
 from loganalyst.report.diagnosis.starts import session_rows, starts_text
+from loganalyst.report.diagnosis.stepwords import named_by
 from loganalyst.report.diagnosis.timelinerows import timeline_rows
 from loganalyst.report.diagnosis.verdict import Tone, verdict_and_tone
 from loganalyst.report.diagnosis.watchlist import watch
@@ -111,8 +112,8 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         told=tuple(_reported(item) for item in d.summary.get("told_symptoms", ())),
         baseline=tuple(Row(*row) for row in baseline_rows(d.baseline)) if d.baseline else (),
         series=chart(shown_curves(d), onset, cells),
-        onset=step(onset) if onset is not None else "",
-        timeline=timeline_rows(d.timeline),
+        onset=named_by(d)(onset) if onset is not None else "",
+        timeline=timeline_rows(d.timeline, named_by(d)),
         less_likely=tuple(map(_alternative, d.alternatives)),
         perhaps=tuple(_perhaps(rival, d) for rival in d.rivals),
         ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),

@@ -100,7 +100,7 @@ def _curves(series: Sequence[Series], onset: str) -> Iterator[str]:
     marked = next((s for s in series if s.onset is not None), None)
     if marked is not None and marked.onset is not None:
         enlarged = f" (enlarged {marked.enlarged} it)" if marked.enlarged else ""
-        yield " " * (width + 2 + marked.onset) + f"▲ step {onset}{enlarged}"
+        yield " " * (width + 2 + marked.onset) + f"▲ {onset}{enlarged}"
 
 
 def _code(lines: Iterable[str]) -> str:

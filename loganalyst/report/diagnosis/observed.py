@@ -6,7 +6,8 @@ import numpy as np
 
 from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.common.rows import Row
-from loganalyst.report.common.wording import clean, count, step
+from loganalyst.report.common.wording import clean, count
+from loganalyst.report.diagnosis.stepwords import named_by
 
 __all__ = ["nan_began", "normally", "observed", "repeats"]
 
@@ -37,7 +38,7 @@ def nan_began(d: Diagnosis) -> str:
     own = next(c for c in d.curves if c.metric == first[0])
     # a line without a step of its own has that of the row before it
     when = "after" if np.isfinite(own.values[own.steps == first[1]]).any() else "at"
-    return f"NaN began in {clean(first[0], 80)} {when} step {step(first[1])}"
+    return f"NaN began in {clean(first[0], 80)} {when} {named_by(d)(first[1])}"
 
 
 def _first_nonfinite(d: Diagnosis) -> tuple[str, int] | None:

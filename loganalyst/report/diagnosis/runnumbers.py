@@ -6,6 +6,7 @@ from loganalyst.model import Diagnosis
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, count, duration, number, step
 from loganalyst.report.diagnosis.overview import checkpoints, coverage, pace
+from loganalyst.report.diagnosis.stepwords import named_by
 
 
 def best(d: Diagnosis) -> tuple[str, ...]:
@@ -55,4 +56,4 @@ def _at(d: Diagnosis, place: int | None) -> str:
     """` at step 1,500`; ` in row 31` where the log has no such steps, and nothing where each metric has one value."""
     if not d.features.values.get("run_steps_are_rows") or place is None:
         return f" at step {step(place)}"
-    return f" in row {step(place + 1)}" if d.summary.get("last_step") else ""
+    return f" in {named_by(d)(place)}" if d.summary.get("last_step") else ""

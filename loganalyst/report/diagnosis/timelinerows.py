@@ -1,25 +1,25 @@
 """The events of a run as rows, in order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from loganalyst.model import TimelineEvent
 from loganalyst.report.common.rows import Row
-from loganalyst.report.common.wording import clean, count, percent, step
+from loganalyst.report.common.wording import clean, count, percent
 
 MIN_ORDER_CONFIDENCE = 0.8  # from here on the order of two events is stated
 TRACEBACK_HEAD = "Traceback (most recent call last):"  # left out: the error it leads to is an event of its own
 
 
-def timeline_rows(events: Sequence[TimelineEvent]) -> tuple[Row, ...]:
-    """Each event with its step or time, and what it came after."""
+def timeline_rows(events: Sequence[TimelineEvent], named: Callable[[int], str]) -> tuple[Row, ...]:
+    """Each event with its step, `named` in words, or its time, and what it came after."""
     shown = [event for event in events if not event.text.endswith(TRACEBACK_HEAD)]
-    return tuple(Row(_when(event), clean(event.text) + _order(event)) for event in shown)
+    return tuple(Row(_when(event, named), clean(event.text) + _order(event)) for event in shown)
 
 
-def _when(event: TimelineEvent) -> str:
+def _when(event: TimelineEvent, named: Callable[[int], str]) -> str:
     """The step of an event, or the time of day."""
     if event.step is not None:
-        return f"step {step(event.step)}"
+        return named(event.step)
     return f"{event.time:%H:%M:%S}" if event.time is not None else ""
 
 

@@ -1,12 +1,13 @@
 """What to watch after the fix: the curves that showed the fault, and their levels before it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from loganalyst.model import Cause, Curve, Diagnosis
 from loganalyst.report.common.rows import Row
-from loganalyst.report.common.wording import clean, number, step
+from loganalyst.report.common.wording import clean, number
+from loganalyst.report.diagnosis.stepwords import named_by
 
 __all__ = ["watch"]
 
@@ -24,7 +25,7 @@ def watch(d: Diagnosis) -> Iterator[Row]:
     named += [s.metric for s in d.symptoms if s.id in lead.symptoms]
     curves = {c.metric: c for c in d.curves if len(c.values) >= MIN_LEVEL_POINTS and c.role.worse}
     found = [curves[m] for m in dict.fromkeys(named) if m in curves]
-    yield from (Row(clean(c.metric, 80), text) for c in found[:MAX_CURVES] if (text := _curve(c, lead)))
+    yield from (Row(clean(c.metric, 80), text) for c in found[:MAX_CURVES] if (text := _curve(c, lead, named_by(d))))
     if lead.line is not None and lead.file in _logs(d) and (line := _line(d, lead)):
         yield Row("the log", f"no line like “{line}”")
 
@@ -34,7 +35,7 @@ def _logs(d: Diagnosis) -> set[str]:
     return {source.path for source in d.run.sources if source.format == "text"}
 
 
-def _curve(curve: Curve, cause: Cause) -> str:
+def _curve(curve: Curve, cause: Cause, named: Callable[[int], str]) -> str:
     """The level before the onset, and how far the curve went from it. Without an onset: best value and end."""
     values, steps = curve.values, curve.steps
     finite = np.isfinite(values)
@@ -49,13 +50,13 @@ def _curve(curve: Curve, cause: Cause) -> str:
     before = _level(curve, onset) if onset is not None else None
     if onset is None or before is None:
         ends, peak = number(float(values[finite][-1])), number(float(values[best]))
-        return f"ended at {ends}; its best was {peak} at step {step(int(steps[best]))}"
+        return f"ended at {ends}; its best was {peak} at {named(int(steps[best]))}"
     after = finite & (steps >= onset)
     broke = "; it became NaN or infinite" if (~finite & (steps >= onset)).any() else ""
     if after.any():
         shown = np.where(after, values, np.nan)
-        broke = broke or f"; it went to {number(float(pick(shown)))} at step {step(int(steps[place(shown)]))}"
-    return f"stays near {number(before)}, its level before step {step(onset)}{broke}"
+        broke = broke or f"; it went to {number(float(pick(shown)))} at {named(int(steps[place(shown)]))}"
+    return f"stays near {number(before)}, its level before {named(onset)}{broke}"
 
 
 def _level(curve: Curve, onset: int) -> float | None:
