@@ -161,3 +161,16 @@ def test_a_small_size_of_memory_is_told_in_mib() -> None:
     assert text.render({"tried": 1_050_585.0}) == "a request for 1,050,585 GiB failed"
     with pytest.raises(RuleError, match="format 'size' does not fit share"):
         template("{share:size}", declared)
+
+
+@pytest.mark.parametrize(
+    ("text", "of_rows"), [("at step {step}", "at row 31"), ("{step} steps", "30 steps"), ("step {share}", "step 0.5")]
+)
+def test_steps_that_number_rows_are_said_as_rows(text: str, of_rows: str) -> None:
+    """Only a step, and only behind that word; rows count from 1."""
+    values: dict[str, FeatureValue] = {"step": 30, "share": 0.5}
+
+    assert template(text, DECLARED).render({**values, "run_steps_are_rows": True}) == of_rows
+    assert template(text, DECLARED).render({**values, "run_steps_are_rows": False}) == of_rows.replace(
+        "row 31", "step 30"
+    )

@@ -145,3 +145,11 @@ def test_a_model_with_named_labels_chooses_among_them(features_of: FeaturesOf) -
 def test_the_share_of_right_tokens_has_no_classes(features_of: FeaturesOf) -> None:
     """One token in four right is far better than guessing."""
     assert features_of({"eval_mean_token_accuracy": [0.25] * 5}).values["val_score_chance_classes"] is None
+
+
+def test_a_loss_that_rises_at_once_begins_at_its_first_value(features_of: FeaturesOf) -> None:
+    """The first level of a run with too high a rate is not that of the untrained model."""
+    first = np.log(10)
+    row = features_of({"loss": [first, 2 * first, 3 * first, 3 * first]}, {"num_classes": 10}).values
+
+    assert row["train_loss_first_chance_ratio"] == pytest.approx(1.0)

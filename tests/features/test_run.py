@@ -200,6 +200,16 @@ def test_rows_without_a_step_are_counted(tmp_path: Path, bar: str, rows: bool) -
     assert (found.features.values["run_steps_are_rows"], found.features.values["run_last_step"]) == (rows, 19)
 
 
+def test_rows_that_print_fractions_of_epochs_alone_have_no_step(tmp_path: Path) -> None:
+    """Lines of the Hugging Face Trainer whose progress bar went elsewhere; whole epochs are steps."""
+    of_parts, of_epochs = tmp_path / "a.log", tmp_path / "b.log"
+    of_parts.write_text("".join(f"{{'loss': {2 - i / 20}, 'epoch': {(i + 1) / 8}}}\n" for i in range(20)))
+    of_epochs.write_text("".join(f"{{'loss': {2 - i / 20}, 'epoch': {float(i)}}}\n" for i in range(20)))
+    found = [diagnose_paths([log])[0].features.values["run_steps_are_rows"] for log in (of_parts, of_epochs)]
+
+    assert found == [True, False]
+
+
 @pytest.mark.parametrize(("head", "rows"), [("Scores of the held-out part", True), ("step 0", False)])
 def test_values_that_were_printed_once_have_no_step(tmp_path: Path, head: str, rows: bool) -> None:
     """The reader numbers a value without a step 0, which no line states."""

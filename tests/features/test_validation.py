@@ -183,3 +183,15 @@ def test_the_second_half_of_the_held_out_loss(features_of: FeaturesOf) -> None:
     assert flat["val_loss_half_drop_relative"] == 0.0
     assert falls["val_loss_half_drop_relative"] == pytest.approx((5.5 - 1.5) / 5.5)
     assert few["val_loss_half_drop_relative"] is None
+
+
+@pytest.mark.parametrize(
+    ("held_out", "rise"), [([2.0, 3.0, 2.5, 2.6], 0.25), ([2.0, 1.5, 3.0, 3.0], -0.25), ([np.nan, 1.0, 2.0, 2.0], None)]
+)
+def test_how_far_all_later_evaluations_are_above_the_first(
+    features_of: FeaturesOf, held_out: list[float], rise: float | None
+) -> None:
+    """The lowest of them counts; an unknown first value compares with nothing."""
+    row = features_of({"loss": [2.0, 1.9, 1.8, 1.7], "val_loss": held_out}).values
+
+    assert row.get("val_loss_later_rise") == (None if rise is None else pytest.approx(rise))

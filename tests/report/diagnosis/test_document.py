@@ -61,7 +61,7 @@ def test_every_text_is_one_clean_line(request, state):
 
 def test_the_onset_is_a_symptoms_where_no_cause_is_known(unknown_cause):
     """Without a cause the first symptom marks the curves."""
-    assert document(unknown_cause).onset == "600"
+    assert document(unknown_cause).onset == "step 600"
 
 
 def test_reasons_are_told_once(failed):

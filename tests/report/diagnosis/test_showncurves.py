@@ -7,4 +7,4 @@ def test_curves_of_the_cause_come_with_the_usual_ones(failed):
 
     assert [s.metric for s in series] == ["train/loss", "grad_norm", "lr"]
     assert {16} == {s.onset for s in series}
-    assert document(failed).onset == "24,549"
+    assert document(failed).onset == "step 24,549"
