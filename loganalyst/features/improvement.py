@@ -31,6 +31,7 @@ LOSSES = ("val_loss", "val_loss_component", "train_loss", "recon_loss", "sample_
 NAMES = {
     "reward": "reward",
     "success_rate": "success rate",
+    "skill_rating": "rating",
     "sample_distance": "distance of samples",
     "val_error_rate": "error rate",
 }
@@ -38,7 +39,9 @@ NAMES = {
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; only that none is known where no objective is logged."""
-    good = [*context.with_role("reward", "success_rate"), *scores(context)]
+    # in self-play the rating counts: against an equal opponent, a better policy wins no more often
+    wins = context.with_role("skill_rating") or context.with_role("success_rate")
+    good = [*context.with_role("reward"), *wins, *scores(context)]
     terms = () if context.with_role("train_loss") else context.with_role("loss_component")
     curves = [*good, *context.with_role(*LOSSES, "train_accuracy"), *terms]
     if not curves:

@@ -74,6 +74,11 @@ _PLAN_KEYS = (
     "max_iter",
     "total_timesteps",
     "num_training_steps",
+    "max_train_steps",
+    "num_train_steps",
+    "total_iterations",
+    "total_iters",
+    "num_iters",
 )
 
 
