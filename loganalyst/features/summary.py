@@ -8,7 +8,10 @@ import polars as pl
 from loganalyst.features.validation import is_one_sided
 from loganalyst.model import Curve, Run, TrainingKind
 
-HEADLINE_ROLES = ("train_loss", "val_loss", "val_accuracy", "val_score", "val_error_rate", "reward", "train_accuracy")
+HEADLINE_ROLES = (
+    *("train_loss", "val_loss", "val_accuracy", "val_score", "val_error_rate"),
+    *("reward", "skill_rating", "sample_distance", "train_accuracy"),
+)
 # The diagnoses that are impossible if a role is not logged
 COST_IF_MISSING = {
     "train_loss": "nothing about the optimisation can be judged",
@@ -31,7 +34,12 @@ def summarise(run: Run, curves: list[Curve], kind: TrainingKind | None = None) -
     steps = [int(c.steps.max()) for c in judged_curves or [c for c in others if c.role.name == "other"]]
     epochs = [float(np.nanmax(c.epochs)) for c in curves if np.isfinite(c.epochs).any()]
     roles = {c.role.name for c in curves}
-    other = roles & {"reward", "discriminator_loss", "generator_loss"}  # such runs are judged by other metrics
+    other = roles & {
+        "reward",
+        "skill_rating",
+        "discriminator_loss",
+        "generator_loss",
+    }  # such runs are judged by other metrics
     covered = {"val_loss"} if roles & {"val_accuracy", "val_loss_component"} else set[str]()
     covered |= {"train_loss"} if roles & {"loss_component"} else set[str]()
     covered |= OF_WEIGHTS if kind is not None and kind.kind == "boosting" else set[str]()
