@@ -46,7 +46,7 @@ NAME = 255  # of a file
 # What is asked of short texts only, and why they are; the rest must be linear on texts of any length
 SHORT = {
     "loganalyst.checkpoint.deepspeed.STATE_FILE": (NAME, "a file's name"),
-    "loganalyst.diagnosis.rulesql._TOKEN": (1000, "a question has no more (MAX_LENGTH)"),
+    "loganalyst.diagnosis.questiontokens._TOKEN": (1000, "a question has no more (MAX_LENGTH)"),
     "loganalyst.report.comparison.picture._styles": (NAME, "a style that matplotlib wrote"),
     "loganalyst.report.diagnosis.setup.WEIGHT": (80, "longer names of settings are not asked (LONGEST)"),
     "loganalyst.sources.config.reader._OTHERS": (NAME, "a file's name"),

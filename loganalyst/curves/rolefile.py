@@ -9,6 +9,8 @@ from msgspec import field
 from loganalyst.model import Role
 from loganalyst.rulefiles import Positive, Shape, Share, Text, ours
 
+Direction = Literal["falls", "rises"]  # of a curve while training
+
 
 class Entry(Shape, frozen=True):
     """One role: the names that propose it, and what the run must show.
@@ -79,6 +81,7 @@ class RoleFile(Shape, frozen=True):
 
     words: dict[str, frozenset[str]]
     certainty: Certainty
+    unnamed: dict[Direction, tuple[str, str]]
     dwarfs: Positive
     company: dict[str, Company]
     roles: dict[str, Entry]

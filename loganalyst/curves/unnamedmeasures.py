@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from loganalyst.curves.namedtotals import NAMES
 from loganalyst.curves.roleclaims import Claim, Claims, claim
-from loganalyst.curves.rolefile import role_file
+from loganalyst.curves.rolefile import Direction, role_file
 from loganalyst.curves.roles import measure, names_held_out, names_split, normalise
 from loganalyst.model import Curve
 from loganalyst.thresholds import reading_limit
-
-LOSSES, SCORES = ("train_loss", "val_loss"), ("train_accuracy", "val_score")
 
 
 def changes(found: Sequence[Curve], claims: Claims) -> Claims:
@@ -53,8 +51,8 @@ def _is_same(trained: Curve, held_out: Curve) -> bool:
 
 
 def _claimed(trained: Curve, held_out: Sequence[Curve], way_of: int) -> Iterator[tuple[str, Claim]]:
-    of_training, of_others = SCORES if way_of > 0 else LOSSES
-    way = "rises" if way_of > 0 else "falls"
+    way: Direction = "rises" if way_of > 0 else "falls"
+    of_training, of_others = role_file().unnamed[way]
     why = f"it {way} on the training data" + (f", and {held_out[0].metric} measures the same" if held_out else "")
     yield trained.metric, claim(of_training, why, role_file().certainty.doubted)
     for curve in held_out:

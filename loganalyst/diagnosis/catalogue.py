@@ -31,8 +31,8 @@ from loganalyst.model.labels import LABELS
 T = TypeVar("T")
 NOT_RULES = (
     "accelerators.yaml", "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "closing.yaml",
-    "columns.yaml", "comparing.yaml", "expected.yaml", "features.yaml", "fixtemplates.yaml", "healthyruns.yaml",
-    "inspection.yaml", "kinds.yaml", "layouts.yaml", "notes.yaml", "openings.yaml", "reading.yaml",
+    "columns.yaml", "comparing.yaml", "configured.yaml", "expected.yaml", "features.yaml", "fixtemplates.yaml",
+    "healthyruns.yaml", "inspection.yaml", "kinds.yaml", "layouts.yaml", "notes.yaml", "openings.yaml", "reading.yaml",
     "reference.yaml", "replay.yaml", "restart.yaml", "results.yaml", "roles.yaml", "schedulers.yaml",
     "scripts.yaml", "settings.yaml", "stacks.yaml", "symptoms.yaml", "tiers.yaml", "tokenizers.yaml",
     "verdicts.yaml", "weights.yaml", "wording.yaml", "words.yaml",

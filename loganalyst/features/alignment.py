@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.curves import axes
-from loganalyst.features.configured import EVALUATION_KEYS, SAVE_KEYS
 from loganalyst.features.context import Computed, Context, first_witness, witness_at
 from loganalyst.features.resume import restart_places
+from loganalyst.features.settingnames import setting_names
 from loganalyst.model import Curve, Feature, Witness
 
 Steps = NDArray[np.float64]
@@ -115,10 +115,10 @@ def _events(context: Context, curve: Curve) -> dict[str, Steps]:
     counters = context.with_role("epoch")
     saved = context.run.checkpoints["step"].drop_nulls().cast(pl.Float64).to_numpy()
     if not saved.size:
-        saved = _planned(curve, context.number(*SAVE_KEYS))
+        saved = _planned(curve, context.number(*setting_names().saving))
     evaluated = axes.common_axis(curve, held_out[0], counters)[1] if held_out else np.empty(0)
     if not held_out and not context.with_role(*roles):
-        evaluated = _planned(curve, context.number(*EVALUATION_KEYS))
+        evaluated = _planned(curve, context.number(*setting_names().evaluating))
     return {
         "rate": np.array([s for plan in rates for s in (*plan.drop_steps, *plan.jump_steps)], dtype=float),
         "epoch": axes.epoch_ends([curve], counters),

@@ -8,6 +8,7 @@ import numpy as np
 
 from loganalyst.curves.rolefile import role_file
 from loganalyst.features.context import Computed, Context, last_level
+from loganalyst.features.settingnames import setting_names
 from loganalyst.features.setup import EPOCH_KEYS
 from loganalyst.model import Feature
 from loganalyst.rulefiles import Shape, Texts, ours
@@ -32,58 +33,23 @@ FEATURES = (
 
 OF_UPDATES, OF_PASSES = "optimizer step", "epoch"  # what the steps of a trainer count
 UPDATES_IN_A_PASS = 2  # a counter that grows at most so much in a pass counts passes
-SAVE_KEYS = (
-    "save_steps", "save_interval", "save_every", "save_freq", "checkpoint_interval", "checkpoint_every",
-    "ckpt_interval", "ckpt_freq", "every_n_train_steps", "checkpointing_steps", "save_checkpoint_every",
-)  # fmt: skip
-EVALUATION_KEYS = ("eval_steps", "eval_interval", "eval_every", "eval_freq", "val_check_interval", "test_freq")
-_NUMBERS = {
-    "config_gae_lambda": ("gae_lambda", "gae_lam", "lambda_gae", "lambd", "lam", "gae_tau"),
-    "config_router_balance": (
-        "router_aux_loss_coef", "router_aux_loss_factor", "aux_loss_coef", "aux_loss_coeff", "moe_aux_loss_coeff",
-        "moe_aux_loss_coef", "aux_loss_weight", "aux_loss_alpha", "load_balance_loss_weight", "load_balancing_loss_weight",
-        "load_balance_coef", "balance_loss_weight", "moe_loss_weight", "lb_loss_weight",
-    ),
-    "config_label_noise": (
-        "label_noise", "label_noise_rate", "label_noise_ratio", "noise_rate", "noise_ratio", "noise_rate_estimate",
-        "noisy_label_rate", "label_corruption", "corrupt_prob", "corruption_prob", "label_flip_prob", "flip_rate",
-    ),
-    "config_step_size": ("step_size", "lr_step_size", "lr_decay_every", "decay_every"),
-    "config_save_steps": SAVE_KEYS,
-}  # fmt: skip
-_DISCOUNT = ("discount", "discount_factor", "discount_rate", "reward_discount", "gamma")
 _OF_ANOTHER_GAMMA = re.compile(r"sched|lr|loss|focal|optim")  # `lr_scheduler.gamma`, `focal_loss.gamma`
-_CLIPPED_REWARD = (
-    "clip_reward",
-    "clip_rewards",
-    "reward_clip",
-    "reward_clipping",
-    "reward_clip_range",
-    "cliprange_reward",
-)
-_EMA = ("ema_decay", "ema.decay", "ema_rate", "ema.rate", "model_ema_decay", "ema.beta", "ema_beta", "decay_ema")
-_EMA_WARMUP = ("ema_warmup", "ema_warmup_steps", "use_ema_warmup", "model_ema_warmup", "ema_power", "ema_inv_gamma", "ema.power", "ema.inv_gamma")  # fmt: skip
-_BALANCED_BY_BIAS = ("moe_router_enable_expert_bias", "expert_bias", "router_bias_update_speed", "bias_update_speed", "bias_update_factor", "aux_loss_free")  # fmt: skip
-_TOKENIZER = ("tokenizer_name_or_path", "tokenizer_name", "tokenizer_path", "tokenizer_id", "tokenizer.name", "tokenizer.path", "tokenizer", "loaded_tokenizer")  # fmt: skip
-_MODEL = ("model_name_or_path", "base_model_name_or_path", "pretrained_model_name_or_path", "base_model", "model_name", "model.name", "model.path", "model_id", "pretrained", "loaded_model")  # fmt: skip
-_OFF = ("", "false", "no", "none", "null", "0", "off")
 _WORD = re.compile(r"[a-z]+|[0-9]+")  # `gpt` and `2` of `gpt2`
 _AVERAGED = re.compile(r"(?:^|[/_.\-])ema(?=$|[/_.\-])[/_.\-]?", re.IGNORECASE)  # `val/loss_ema`, `ema_val_loss`
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; what the config does not name is not known."""
-    numbers = {name: context.number(*keys) for name, keys in _NUMBERS.items()}
-    if _is_set(context, *_BALANCED_BY_BIAS):
+    names = setting_names()
+    numbers = {name: context.number(*keys) for name, keys in names.numbers.items()}
+    if _is_set(context, *names.balanced_by_bias):
         numbers["config_router_balance"] = None  # a bias balances the experts instead
-    decay, model = context.number(*_EMA), context.text(*_MODEL)
-    tokenizer = context.text(*_TOKENIZER)
+    model, tokenizer = context.text(*names.model), context.text(*names.tokenizer)
     return {
         **numbers,
         "config_gamma": _discount(context),
         "config_reward_clip": _reward_clip(context),
-        "config_ema_decay": decay,
-        "ema_initial_share": _initial_share(context, decay),
+        "ema_initial_share": _initial_share(context, numbers["config_ema_decay"]),
         **_averaged(context),
         "config_tokenizer": tokenizer,
         "config_model": model,
@@ -93,31 +59,32 @@ def compute(context: Context) -> Computed:
 
 def _is_set(context: Context, *keys: str) -> bool:
     """Whether one of the settings is given and not switched off."""
-    return (context.text(*keys) or "").strip().lower() not in _OFF
+    return (context.text(*keys) or "").strip().lower() not in setting_names().off
 
 
 def _discount(context: Context) -> float | None:
     """The discount of rewards. The gamma of a schedule, a loss or an optimiser is another one."""
     for key, number in context.run.config.select("key", "number").drop_nulls().iter_rows():
         *parents, name = key.lower().split(".")
-        if name in _DISCOUNT and not any(_OF_ANOTHER_GAMMA.search(part) for part in parents):
+        if name in setting_names().discount and not any(_OF_ANOTHER_GAMMA.search(part) for part in parents):
             return float(number)
     return None
 
 
 def _reward_clip(context: Context) -> float | None:
     """The bound; `true` keeps only the sign of a reward."""
-    said = context.text(*_CLIPPED_REWARD)
+    names = setting_names()
+    said = context.text(*names.reward_clip)
     if said is None:
         return None
-    number = context.number(*_CLIPPED_REWARD)
-    return 0.0 if said.strip().lower() in _OFF else 1.0 if number is None else abs(number)
+    number = context.number(*names.reward_clip)
+    return 0.0 if said.strip().lower() in names.off else 1.0 if number is None else abs(number)
 
 
 def _initial_share(context: Context, decay: float | None) -> float | None:
     """The share of the first weights that a running average still holds after the steps of the training loss."""
     losses = context.with_role("train_loss")
-    if decay is None or not 0 < decay < 1 or not losses or _is_set(context, *_EMA_WARMUP):
+    if decay is None or not 0 < decay < 1 or not losses or _is_set(context, *setting_names().average_warmup):
         return None
     steps = int(losses[0].steps[-1])
     counts = _counts_updates(context, steps)

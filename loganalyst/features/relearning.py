@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, witness_at
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 ROLE = "train_loss"
 LEVEL_POINTS = 3  # points of a level on one side of a jump
-MIN_SIDE_POINTS = 5  # points on each side of a jump
 MIN_RETURN = 0.7  # share of its fall by which a held-out loss rises where training starts over
 
 FEATURES = (
@@ -36,14 +36,13 @@ def compute(context: Context) -> Computed:
     curve = curves[0]
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = curve.values[finite]
-    if x.size < 2 * MIN_SIDE_POINTS:
+    side = int(feature_limit("jump_side_points"))
+    if x.size < 2 * side:
         return {}
     levels = np.median(np.lib.stride_tricks.sliding_window_view(x, LEVEL_POINTS), axis=1)
-    rises = (
-        levels[MIN_SIDE_POINTS : x.size - MIN_SIDE_POINTS + 1]
-        - levels[MIN_SIDE_POINTS - LEVEL_POINTS : x.size - MIN_SIDE_POINTS + 1 - LEVEL_POINTS]
-    )
-    at = int(np.argmax(rises)) + MIN_SIDE_POINTS
+    last = x.size - side + 1
+    rises = levels[side:last] - levels[side - LEVEL_POINTS : last - LEVEL_POINTS]
+    at = int(np.argmax(rises)) + side
     rise, first = float(rises.max()), first_level(x)
     depth = (first if first is not None else 0.0) - float(levels[at - LEVEL_POINTS])
     if rise <= 0 or depth <= 0:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from loganalyst.features.context import Computed, Context, first_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.patterntraits import having
+from loganalyst.thresholds import feature_limit
 
 ROLE = "train_loss"
-MIN_SIDE_POINTS = 5  # finite points on each side of a restart
 MAX_LEVEL_POINTS = 10  # points of a level next to a restart
 MAX_RETURNS = 5  # places where the steps of a curve go back; steps that go back more often count something else
 
@@ -92,7 +92,7 @@ def _levels(curve: Curve, at: int) -> tuple[float | None, float | None]:
     """The levels right before and right after position `at`; None if a side has too few finite points."""
     sides = curve.values[:at], curve.values[at:]
     finite = [side[np.isfinite(side)] for side in sides]
-    if min(f.size for f in finite) < MIN_SIDE_POINTS:
+    if min(f.size for f in finite) < feature_limit("jump_side_points"):
         return None, None
     return float(np.median(finite[0][-MAX_LEVEL_POINTS:])), float(np.median(finite[1][:MAX_LEVEL_POINTS]))
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.curves.logtimes import is_periodic
-from loganalyst.features.configured import EVALUATION_KEYS, SAVE_KEYS
 from loganalyst.features.context import Computed, Context, ratio, witness_at
+from loganalyst.features.settingnames import setting_names
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
@@ -19,8 +19,6 @@ FEATURES = (
     Feature("slow_step_setting", "text", "", "setting of an interval that equals this distance", NEEDS),
 )  # fmt: skip
 MIN_STEPS, MIN_SLOW = 40, 4
-_COLLECTIONS = ("manual_gc_interval", "gc_interval", "gc_freq", "torch_empty_cache_steps")
-_SETTINGS = (*_COLLECTIONS, *SAVE_KEYS, *EVALUATION_KEYS)
 
 
 def compute(context: Context) -> Computed:
@@ -53,4 +51,6 @@ def _interval(steps: NDArray[np.int64]) -> float | None:
 
 def _setting(context: Context, interval: float | None) -> str | None:
     """The name of the first setting of an interval with this value."""
-    return next((key for key in _SETTINGS if interval is not None and context.number(key) == interval), None)
+    names = setting_names()
+    keys = (*names.collecting, *names.saving, *names.evaluating)
+    return next((key for key in keys if interval is not None and context.number(key) == interval), None)

@@ -73,6 +73,7 @@ FEATURES = (
     Feature("val_score_name", "text", "", "name of this metric; `1 - wer` for an error rate, which is reported as 1 minus the rate", "val_accuracy"),
     Feature("val_score_points", "int", "points", "logged values of the held-out score", "val_accuracy"),
     Feature("val_score_first", "float", "score", "first value of the held-out score", "val_accuracy"),
+    Feature("val_score_begins_good", "bool", "", "the held-out score is high at its first value, so the model had learned before (false: no score is logged)", "points"),
     Feature("val_score_last", "float", "score", "last value of the held-out score", "val_accuracy"),
     Feature("val_accuracy_last", "float", "share", "last held-out accuracy as a share; only if the score is an accuracy", "val_accuracy"),
     Feature("val_score_best", "float", "score", "highest value of the held-out score", "val_accuracy"),
@@ -283,7 +284,7 @@ def _scores(context: Context) -> Computed:
         "accuracy_errors_left": _errors_left(context),
     }
     if not held_out:
-        return of_training
+        return {**of_training, "val_score_begins_good": False}
     last = float(share(held_out[0])[np.isfinite(held_out[0].values)][-1])
     accuracy = held_out[0].role.name == "val_accuracy"
     return {
@@ -329,6 +330,7 @@ def _score(curve: Curve) -> Computed:
         "val_score_name": f"1 - {curve.metric}" if curve.role.name == "val_error_rate" else curve.metric,
         "val_score_points": len(x),
         "val_score_first": float(x[0]),
+        "val_score_begins_good": bool(x[0] > feature_limit("score_begins_good")),
         "val_score_last": float(x[-1]),
         "val_score_best": (float(x.max()), best),
         "val_score_best_step": (best.step, best),

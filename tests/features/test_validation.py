@@ -59,6 +59,13 @@ def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
     assert row.values["val_accuracy_last"] == pytest.approx(0.9)
 
 
+def test_a_score_begins_good_by_its_first_value(features_of: FeaturesOf) -> None:
+    """Without a score the answer is no, so that a rule about a loss can still ask it."""
+    logged = [{"val_acc": [80.0, 85.0, 86.0]}, {"val_acc": [0.7, 0.9, 0.95]}, {"loss": [2.0, 1.0]}]
+
+    assert [features_of(metrics).values["val_score_begins_good"] for metrics in logged] == [True, False, False]
+
+
 def test_a_held_out_loss_that_ends_nan(features_of: FeaturesOf) -> None:
     """Intermittent NaN is harmless; a held-out loss that is NaN to the end is broken."""
     broken = features_of({"loss": DECAY, "val_loss": [*DECAY[:100], *[NAN] * 100]}).values
@@ -165,12 +172,13 @@ def test_gains_of_a_score_and_falls_of_a_loss(
 
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
-    """Another metric gives no value, not even 0."""
+    """Another metric gives no value, not even 0; but no score began good."""
     values = validation.compute(context_of({"other": [1.0, 2.0, 3.0]}))
 
     assert values == {
         "train_accuracy_last": None,
         "accuracy_errors_left": None,
+        "val_score_begins_good": False,
     }
 
 

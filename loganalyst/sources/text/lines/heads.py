@@ -1,5 +1,7 @@
 """Text before the message of a line: progress bars, and the heads that loggers and containers write."""
 
+import re
+
 import polars as pl
 
 # Every bar contains one of these
@@ -48,6 +50,8 @@ _ANY_HEAD = (
     rf"|[\[(]?{_STAMP}[\])]?(?:[ \t:|—–-]+|$)"
     r")"
 )
+# A head up to its level and Python's own name of a logger: `INFO `, `[INFO] `, `root - WARNING - `, `INFO:my.log:`
+_TO_LEVEL = re.compile(rf"^.{{0,90}}?\b(?:{_LEVEL}|ERROR)\b[\]):|]*(?:(?<=:)[\w.]{{1,40}}:)?[ \t:|—–-]*")
 
 
 def without_bars(text: pl.Series) -> pl.Series:
@@ -77,3 +81,12 @@ def before_cells(text: pl.Series) -> pl.Series:
 def without_any_head(text: pl.Series) -> pl.Series:
     """Each line without indent, stamp, level and place before its message, whatever the level."""
     return text.str.strip_chars_start().str.replace(_ANY_HEAD, "").str.strip_chars_start()
+
+
+def behind_level(text: str) -> str:
+    """The text behind the level of a message, or the whole text if it has none.
+
+    >>> behind_level("root - WARNING - Test: loss 0.5"), behind_level("Test: loss 0.5")
+    ('Test: loss 0.5', 'Test: loss 0.5')
+    """
+    return _TO_LEVEL.sub("", text, count=1)

@@ -86,9 +86,9 @@ SPLIT = re.compile(
 )
 _HELD_OUT = "holdout|held-?out|dev|val|valid|validation|validate|validating|eval|evaluation|evaluating|test|testing"
 # A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`, `[Epoch 3] Validation: `,
-# `验证结果: `, `第3轮测试结束，`, `INFO Test: `, `INFO:root:Test: `
+# `验证结果: `, `第3轮测试结束，`
 EVALUATION = re.compile(
-    rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-|[\])|;>*#=]|\binfo\b(?::\w{{1,30}}:|[\s:\]-]{{0,3}}))\s*"
+    rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-|[\])|;>*#=])\s*"
     rf"(?:({_HELD_OUT})\b(?:\s(?:set|results?|metrics|net output #{SLOT}))?"
     r"(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))"
     r"|(验证|驗證|検証|검증|测试|測試|テスト|테스트)(?:集|セット)?(?:结果|結果|결과)?\s?[:\])|])"

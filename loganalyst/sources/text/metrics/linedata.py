@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
+from loganalyst.sources.text.lines.heads import behind_level
 from loganalyst.sources.text.lines.numberwords import EVALUATION, SECTION, SLOT, SPLIT, STRONG, plain_name
 
 _ARROW = re.compile(r"([^\W\d_][\w ]{0,60}?)\s?(?:->|=>|→)\s?[^\W\d_][\w ]{0,30}[:= ]{1,3}$")  # `Evaluation -> Loss: `
@@ -54,12 +55,12 @@ def _sections(numbers: Sequence[Placed], texts: Sequence[str]) -> bool:
 
 def _evaluation(numbers: Sequence[Placed], texts: Sequence[str], shape: str) -> str:
     """The line's word for held-out data, given to the numbers behind it."""
-    found = EVALUATION.search(shape)
-    word, place = ((found[1] or found[2] or found[3]), shape[: found.end()].count(SLOT)) if found else ("", 0)
-    head = "" if found else _head(numbers, texts)
-    words = SPLIT.findall(head)
-    if words and all(words):  # none of them is of the training
-        word = words[0]
+    found = EVALUATION.match(behind_level(shape)) or EVALUATION.search(shape)
+    if found:
+        word, place = found[1] or found[2] or found[3], shape.count(SLOT) - found.string.count(SLOT, found.end())
+    else:
+        words = SPLIT.findall(_head(numbers, texts))
+        word, place = (words[0] if words and all(words) else ""), 0  # none of them is of the training
     for n in numbers:
         n.evaluation = word if n.index >= place else ""
     return word

@@ -37,6 +37,26 @@ def test_the_data_of_a_number(line: str, wanted: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        "INFO ",
+        "[INFO] ",
+        "fit - INFO - ",
+        "WARNING ",
+        "INFO:my.package:",
+        "12 DEBUG:root:",
+        "| Info     | ",
+        "fit: ERROR: ",
+    ],
+)
+def test_held_out_data_are_named_behind_any_level(head: str) -> None:
+    """A word for the data before the level opens no evaluation."""
+    assert names(f"{head}Test: [#/#] Loss #") == ["Test Loss"]
+    assert names(f"{head}val - Loss #") == ["val Loss"]
+    assert names(f"my val {head}epoch # Loss #") == ["Loss"]
+
+
+@pytest.mark.parametrize(
     ("name", "wanted"),
     [
         ("Accuracy of the model on the test set", "test Accuracy"),
