@@ -28,7 +28,7 @@ FEATURES = (
     Feature("log_ranks_silent_count", "int", "ranks", "number of silent ranks", NEEDS),
     Feature("log_ranks_silent_failed", "bool", "", "each silent rank printed a fault of its own", NEEDS),
     Feature("log_operations_least", "int", "operations", "operations that the silent rank entered, where counts of operations name it", NEEDS),
-    Feature("log_operations_reached", "int", "operations", "operations that each other rank entered then (0: no counts name a rank)", NEEDS),
+    Feature("log_operations_reached", "int", "operations", "operations that each other rank had entered at least (0: no counts name a rank)", NEEDS),
     Feature("log_odd_node", "text", "", "the only node of several with faults of hardware, network and storage", NEEDS),
     Feature("log_odd_rank", "int", "", "the only rank of several with such faults", NEEDS),
     Feature("log_odd_count", "int", "lines", "lines that state such faults", NEEDS),
