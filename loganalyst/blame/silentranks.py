@@ -52,21 +52,24 @@ def silence(lines: pl.DataFrame) -> Silence | None:
 
 
 def _behind(lines: pl.DataFrame) -> tuple[int, int, int] | None:
-    """The only rank that entered fewer operations of a process group than all others, which agree, with its count and
-    theirs; else None.
+    """The only rank that entered fewer operations of a process group than all others, with its count and theirs; else
+    None. The others agree, or have all done what it entered last: how far a rank runs ahead differs.
     """
     counted = lines.filter(has_trait("work_counts"))
     if not counted.height:
         return None
-    words = (pl.col("captures").str.json_path_match(f"$.{name}").alias(name) for name in ("group", "rank", "enqueued"))
-    counts = counted.select(*words).with_columns(pl.col("rank", "enqueued").cast(pl.Int64, strict=False)).drop_nulls()
-    reached = counts.group_by("group", "rank").agg(pl.col("enqueued").max())
+    names = ("group", "rank", "enqueued", "done")
+    words = (pl.col("captures").str.json_path_match(f"$.{name}").alias(name) for name in names)
+    numbers = pl.col("rank", "enqueued", "done").cast(pl.Int64, strict=False)
+    counts = counted.select(*words).with_columns(numbers).drop_nulls(["group", "rank", "enqueued"])
+    reached = counts.group_by("group", "rank").agg(pl.col("enqueued", "done").max())
     for (_,), ranks in sorted(reached.group_by("group")):
-        low, high = min(ranks["enqueued"]), max(ranks["enqueued"])
+        low = min(ranks["enqueued"])
         last = ranks.filter(pl.col("enqueued") == low)["rank"].to_list()
-        agreed = ranks.filter(pl.col("enqueued") == high).height == ranks.height - 1
+        others = ranks.filter(pl.col("enqueued") > low)
+        agreed = others["enqueued"].n_unique() == 1 or (others["done"].fill_null(-1) >= low).all()
         if ranks.height >= blame_limit("gap_among") and len(last) == 1 and agreed:
-            return int(last[0]), int(low), int(high)
+            return int(last[0]), int(low), min(others["enqueued"])
     return None
 
 

@@ -141,7 +141,16 @@ def _handled() -> pl.Expr:
     by_child = pl.col("printer") == "child"
     handled = own & often | (own | by_child | by_library | one_line) & ended_later
     told = pl.col("captures").str.json_path_match("$.handled") == "true"
-    return (handled & ~failed | told).fill_null(value=False)
+    return (handled & ~failed | told | _of_a_thread()).fill_null(value=False)
+
+
+def _of_a_thread() -> pl.Expr:
+    """Whether an exception ended a thread of the program, and the program went on without another fault behind it."""
+    thread = pl.col("printer") == "thread"
+    fault = pl.col("part").is_in(["root", "stop", "peer", "confirm"]) & ~thread.fill_null(value=False)
+    none_behind = (pl.col("line").filter(fault).max().over(_LOG) < pl.col("line")).fill_null(value=True)
+    done = pl.col("line").filter(pl.col("part") == "end").max().over(_LOG) > pl.col("line")
+    return thread & none_behind & ((pl.col("behind") >= blame_limit("records_go_on")) | done.fill_null(value=False))
 
 
 def _apart() -> pl.Expr:

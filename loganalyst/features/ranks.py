@@ -28,7 +28,7 @@ FEATURES = (
     Feature("log_ranks_silent_count", "int", "ranks", "number of silent ranks", NEEDS),
     Feature("log_ranks_silent_failed", "bool", "", "each silent rank printed a fault of its own", NEEDS),
     Feature("log_operations_least", "int", "operations", "operations that the silent rank entered, where counts of operations name it", NEEDS),
-    Feature("log_operations_reached", "int", "operations", "operations that each other rank entered then (0: no counts name a rank)", NEEDS),
+    Feature("log_operations_reached", "int", "operations", "operations that each other rank had entered at least (0: no counts name a rank)", NEEDS),
     Feature("log_odd_node", "text", "", "the only node of several with faults of hardware, network and storage", NEEDS),
     Feature("log_odd_rank", "int", "", "the only rank of several with such faults", NEEDS),
     Feature("log_odd_count", "int", "lines", "lines that state such faults", NEEDS),
@@ -83,20 +83,21 @@ def _earlier(context: Context, number: int) -> Computed:
     root = roots[-1]
     return {
         "log_earlier_failures": len(failed),
-        "log_earlier_message": (_message(root["text"]), _witness(root)),
-        "log_earlier_at": (_place(root), _witness(root)),
+        "log_earlier_message": (line_message(root["text"]), line_witness(root)),
+        "log_earlier_at": (line_place(root), line_witness(root)),
     }
 
 
 def _survived(lines: pl.DataFrame) -> Computed:
-    survived = lines.filter(~pl.col("alive"), part="root").sort("row")
+    in_thread = (pl.col("captures").str.json_path_match("$.printer") == "thread").fill_null(value=False)
+    survived = lines.filter(~pl.col("alive"), ~in_thread, part="root").sort("row")  # threads: `sidethreads`
     if not survived.height:
         return {"log_survived_count": 0}
     first = survived.row(0, named=True)
     return {
         "log_survived_count": survived.height,
-        "log_survived_message": (_message(first["text"]), _witness(first)),
-        "log_survived_at": (_place(first), _witness(first)),
+        "log_survived_message": (line_message(first["text"]), line_witness(first)),
+        "log_survived_at": (line_place(first), line_witness(first)),
         "log_survived_progress": first["later"] or None,
     }
 
@@ -105,7 +106,7 @@ def _silent(lines: pl.DataFrame, root: Mapping[str, Any] | None) -> Computed:
     found = silence(lines)
     if found is None:
         return {}
-    witness = _witness(found.first)
+    witness = line_witness(found.first)
     least, reached = found.entered or (0, 0)
     out: Computed = {
         "log_ranks_waiting": (ranges(found.waiting, None), witness),
@@ -131,9 +132,12 @@ def _odd(lines: pl.DataFrame) -> Computed:
         one = faults[column].unique()
         if len(one) == 1 and one[0] is not None and lines[column].drop_nulls().n_unique() > 1:
             first = faults.row(0, named=True)
-            witness = _witness(first)
+            witness = line_witness(first)
             out |= {f"log_odd_{column}": (one[0], witness), "log_odd_count": faults.height}
-            out |= {"log_odd_message": (_message(first["text"]), witness), "log_odd_at": (_place(first), witness)}
+            out |= {
+                "log_odd_message": (line_message(first["text"]), witness),
+                "log_odd_at": (line_place(first), witness),
+            }
     return out
 
 
@@ -173,13 +177,16 @@ def _behind(run: Run, session: int, lines: pl.DataFrame) -> Computed:
     return out | ({} if rank is None else {"log_behind_rank": (rank, witness)})
 
 
-def _message(text: str) -> str:
+def line_message(text: str) -> str:
+    """What is shown of a line."""
     return text.strip()[:MAX_MESSAGE]
 
 
-def _place(row: Mapping[str, Any]) -> str:
+def line_place(row: Mapping[str, Any]) -> str:
+    """Where a line is, as file:line."""
     return f"{row['file']}:{row['line']}"
 
 
-def _witness(row: Mapping[str, Any]) -> Witness:
+def line_witness(row: Mapping[str, Any]) -> Witness:
+    """A line as a witness."""
     return Witness(file=row["file"], line=row["line"], rank=row["rank"], node=row["node"])

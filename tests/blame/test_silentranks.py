@@ -29,10 +29,12 @@ def test_a_complaint_may_name_the_missing_ranks() -> None:
 
 
 def test_the_rank_that_entered_fewer_operations_is_behind() -> None:
-    """It complains as well, so silence would not name it. Two ranks behind, or different counts, show nothing."""
+    """It complains as well, so silence would not name it. Two ranks behind, or different counts, show nothing, unless
+    all others have done what it entered last.
+    """
 
-    def count(rank: int, enqueued: int) -> dict[str, object]:
-        captures = f'{{"group": "0", "rank": "{rank}", "enqueued": "{enqueued}"}}'
+    def count(rank: int, enqueued: int, done: int = 37869) -> dict[str, object]:
+        captures = f'{{"group": "0", "rank": "{rank}", "enqueued": "{enqueued}", "done": "{done}"}}'
         return {"part": "cascade", "rank": rank, "pattern": pattern("work_counts"), "captures": captures}
 
     complaints = [complaint(rank) for rank in range(4)]
@@ -40,12 +42,16 @@ def test_the_rank_that_entered_fewer_operations_is_behind() -> None:
     two = silence(rows(*complaints, *(count(rank, 37876 if rank > 1 else 37877) for rank in range(4))))
     mixed = silence(rows(*complaints, *(count(rank, 37870 + rank) for rank in range(4))))
 
+    ahead = silence(rows(*complaints, *(count(rank, 37870 + 2 * rank, 37869 + bool(rank)) for rank in range(4))))
+
     assert one is not None
     assert (one.waiting, one.silent, one.entered) == ((0, 1, 3), (2,), (37876, 37877))
     assert two is not None
     assert two.silent == ()
     assert mixed is not None
     assert mixed.silent == ()
+    assert ahead is not None
+    assert (ahead.silent, ahead.entered) == ((0,), (37870, 37872))
 
 
 def test_few_complaints_show_no_silence() -> None:

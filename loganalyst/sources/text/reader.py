@@ -232,6 +232,8 @@ class _Reading:
         tail = ending.last_lines(path, self.last_line)
         error = ending.words(tail, self.name, number, self.catalogue.known, self.also)
         if error.height:
+            if error["captures"][0] == ending.ECHOED:
+                session.add_fault("confirm", (error["line"][0], None, error["pattern"][0]), ending.ECHOED)
             return [error]
         tail = tail.filter(pl.col("line") >= session.first_line)
         found = []

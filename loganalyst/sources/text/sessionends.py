@@ -41,7 +41,8 @@ class Session:
     progress: its last two lines with a metric. begun: its first one. late: an exception was raised behind the training,
     and no metric precedes it. trained: the number of lines with a metric. faults: by part, the
     first fault that training did not survive; under `cascade` only a SIGTERM that ended it, under `caught` an
-    exception that the program printed itself, under `uncaught` one that the interpreter printed. caught: how often the
+    exception that the program printed itself, under `thread` one that ended a thread of it, under `uncaught` one that
+    the interpreter printed. caught: how often the
     program, or by its form the interpreter (`uncaught:…`), printed each exception. last_caught: the last line of each.
     apart: exceptions between whose tracebacks the program printed something else. last_own: the last line of an
     exception that the program or the interpreter printed. own: what printed them. head: the last line that opens a
@@ -84,7 +85,11 @@ class Session:
         weak = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
         # a cancel after a failed exit: the scheduler (or `srun -K`) ends the remaining tasks
         late = stop if stop and weak and stop[1] == "slurm_cancelled" and weak[0][1] and weak[0][0] < stop[0] else None
-        survived = {"caught": self._handled(last_line), "uncaught": self._trained(last_line)}
+        survived = {
+            "caught": self._handled(last_line),
+            "thread": self._outlived_thread(last_line),
+            "uncaught": self._trained(last_line),
+        }
         own = {"root", "stop", *(part for part, went_on in survived.items() if not went_on)}
         strong = [f for part, f in self.faults.items() if part in own and f is not late]
         strong = sorted(strong, key=itemgetter(0))
@@ -112,6 +117,11 @@ class Session:
         last = last_line - blame_limit("last_words")
         went_on = any(pattern in self.apart or self.last_caught[pattern] < last for pattern in often)
         return (went_on or self.reported_done) and "confirm" not in self.faults
+
+    def _outlived_thread(self, last_line: int) -> bool:
+        """Whether the program went on after a thread of it ended by an exception."""
+        line = self.faults.get("thread", (last_line,))[0]
+        return last_line - line >= blame_limit("records_go_on") or self.reported_done
 
     def _repeated(self) -> list[str]:
         return [pattern for pattern, times in self.caught.items() if times >= blame_limit("printed_again")]
@@ -142,9 +152,11 @@ class Session:
             part = "uncaught"
             self.late |= late
             self._count(fault[0], _UNCAUGHT + fault[2], by_logger=False)
+        elif printer == "thread":
+            part = "thread"
         if _WAS_HANDLED in captures:
             return
-        if part in ("caught", "uncaught"):
+        if part in ("caught", "thread", "uncaught"):
             self.last_own = max(self.last_own, fault[0])
             self.own = sorted({*self.own, printer or "line"})
         if fault[2] in (*having("step_cancelled"), *having("driver_record")) and self._was_done(fault[0]):
@@ -171,6 +183,7 @@ class Session:
         self.ended_at = max(self.ended_at, line)
         self.reported_done |= line <= self.reported
         self.faults.pop("caught", None)
+        self.faults.pop("thread", None)
         if self.faults.get("root", ("", ""))[1] == "hang":
             del self.faults["root"]
 
@@ -183,11 +196,11 @@ class Session:
         """Whether the words for an end, as the last ones of the log, mean that it ended well: no end mark says so
         before, and no fault was seen that the program did not print itself.
         """
-        return not self.ended_well and self.faults.keys() <= {"caught"}
+        return not self.ended_well and self.faults.keys() <= {"caught", "thread"}
 
     def may_go_on(self) -> bool:
         """Whether all its faults are exceptions that the program or an interpreter printed, or of a job script."""
-        others = {*self.faults} - {"caught", "uncaught"}
+        others = {*self.faults} - {"caught", "thread", "uncaught"}
         of_shell = self.own == ["command"] and others == {"aside"}
         return not self.ended_well and (not others or of_shell) and bool(self.faults)
 

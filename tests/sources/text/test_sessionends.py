@@ -136,6 +136,30 @@ def test_copies_of_an_exception_and_the_end_of_a_child(log: Path, text: str, sta
     assert [status] == read(log, text).sessions["status"].to_list()
 
 
+THREAD = (
+    "Exception in thread Thread-2 (_drain):\nTraceback (most recent call last):\n"
+    '  File "/usr/lib/python3.10/threading.py", line 1016, in _bootstrap_inner\n    self.run()\n{}\n'
+)
+UNDECODABLE = THREAD.format("UnicodeDecodeError: 'utf-8' codec can't decode byte 0x9f in position 3")
+THREAD_OOM = THREAD.format("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (UNDECODABLE + "".join(f"loading {i}\n" for i in range(12)), "unknown"),
+        (UNDECODABLE + STEPS, "unknown"),
+        (THREAD_OOM + "all work is done\nTraining finished\n", "finished"),
+        (STEPS + THREAD_OOM, "failed"),
+        (STEPS + THREAD_OOM + HANDLED, "failed"),
+        (STEPS + THREAD_OOM + "srun: error: n1: task 3: Exited with exit code 1\n", "failed"),
+    ],
+)
+def test_a_thread_that_ended_by_an_exception(log: Path, text: str, status: str) -> None:
+    """The program goes on without it, unless the log ends soon or another fault follows."""
+    assert [status] == read(log, text).sessions["status"].to_list()
+
+
 REPORT = "Subject: Job 7: <train> in cluster <dcc> {}\n\n{}\n\nThe output (if any) follows:\n\n"
 
 

@@ -23,6 +23,7 @@ MAX_COMPLAINT_LINES = 3  # last lines that count if they only sound like an erro
 MIN_RECORDS_BEHIND = 3  # records of ordinary work behind an error that show that the program went on
 _COMPLETE = r"100%\|"  # `100%|██████████| 2/2 [00:23<00:00, 11.74s/it]`
 _INFO = r"(?:^|[\s\[|:(])INFO\b[\s\]:|-]"  # `INFO:root:start`, `2024-05-01 10:00:02 INFO tune.py:276 -- done`
+ECHOED = '{"echoed":"true"}'  # captures of last words behind which a tool echoes the failed exit
 UNKNOWN_ORDER = 4  # sort key of an error of no family: behind those of a family
 _HARMLESS = ("advice", "work")  # parts whose lines may sound like an error and report none
 _BAR_ENDINGS = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
@@ -50,7 +51,9 @@ def words(tail: pl.DataFrame, file: str, session: int, known: Sequence[Pattern],
 
     It has the pattern and label of its family (`wording`), else pattern `last-words` and no label. There is no row
     where a pattern of `known` explains more. `also` are the texts that were searched for with the patterns' literals.
+    Where a tool such as make echoes that its command failed (captures ECHOED), the words of the command go before.
     """
+    tail, echo = _without_wrappers(tail)
     last = tail.tail(MAX_LAST_LINES).with_columns(survived=_survived())
     if not last.height:
         return table("lines")
@@ -65,11 +68,26 @@ def words(tail: pl.DataFrame, file: str, session: int, known: Sequence[Pattern],
     error = _reported_error(
         last, named=any(p.part in ("confirm", "cascade") or p.id in having("traceback") for p in hits)
     )
+    if not error.height and echo.height:
+        error = echo.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
     return table("lines", {
         "session": session, "file": file, "line": error["line"],
         "pattern": error["pattern"].fill_null("last-words"), "label": error["label"], "part": "confirm",
-        "captures": "{}", "text": error["text"].str.head(MAX_TEXT_CHARS),
+        "captures": ECHOED if echo.height else "{}", "text": error["text"].str.head(MAX_TEXT_CHARS),
     })  # fmt: skip
+
+
+def _without_wrappers(tail: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The last lines without those of tools that ran the program, and the first line with which such a tool says at
+    the end of the log that the program failed (no row: none does).
+    """
+    body = tail["body"]
+    echoes = body.str.contains(unknownerrors.speech("wrapper"))
+    if not echoes.any():
+        return tail, tail.head(0)
+    own = ~(echoes | body.str.contains(unknownerrors.speech("wrapper_chat")))
+    behind = own.cast(pl.Int64).cum_sum(reverse=True)
+    return tail.filter(own), tail.filter(echoes & (behind <= MAX_UNKNOWN_LINES)).head(1)
 
 
 def _explains_end(pattern: Pattern) -> bool:

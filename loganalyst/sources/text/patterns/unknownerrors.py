@@ -61,6 +61,8 @@ class _Speech(Shape, frozen=True):
     work: Texts
     complaint: Texts
     no_complaint: Texts
+    wrapper: Texts
+    wrapper_chat: Texts
     handled: Texts
 
 
@@ -88,8 +90,9 @@ def families() -> tuple[Family, ...]:
 @cache
 def speech(kind: str) -> str:
     """The regex of lines that state an error (`error`) or sound like one (`complaint`), of lines that look so and
-    report none (`no_error`, `no_complaint`), of the level of a log record (`level`), of ordinary work (`work`), or
-    that say what the program does about an error (`handled`). Raises RuleError.
+    report none (`no_error`, `no_complaint`), of the level of a log record (`level`), of ordinary work (`work`), of
+    tools that echo the failed exit of a command (`wrapper`), of what these print besides (`wrapper_chat`), or that say
+    what the program does about an error (`handled`). Raises RuleError.
     """
     return "|".join(f"(?:{ascii_only(regex)})" for regex in getattr(_file().speech, kind))
 

@@ -77,6 +77,8 @@ _TOPS = ("<module>", "_bootstrap", "_bootstrap_inner", "_run_module_as_main", "_
 _INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/]")
 # `Process Uploader-2:`; the traceback of a process that the program started with `multiprocessing` follows
 _CHILD = re.compile(r"Process [\w.:-]{1,80}:$")
+# `Exception in thread Thread-3 (_monitor):`; the traceback of a thread follows, whose end does not end the program
+_THREAD = re.compile(r"Exception in thread [\w.:() -]{1,80}:$")
 # A call that goes behind the training, and one of the training: `preds = model.predict(x)`, `train(model, loader)`
 _LATE_CALL = re.compile(
     r"\b(?:predict|test|evaluate|eval|infer|inference|export|push_to_hub|savefig|save_pretrained|to_csv|quantize|convert)"
@@ -297,6 +299,15 @@ def harmless(text: str) -> bool:
 def ignored(text: str) -> bool:
     """Whether a line precedes an exception that the interpreter ignored, or is its first frame."""
     return any(words in text for words in _IGNORED)
+
+
+def is_thread(text: str) -> bool:
+    """Whether a line precedes the traceback that ended a thread of the program.
+
+    >>> is_thread("Exception in thread Thread-3 (_monitor):")
+    True
+    """
+    return _THREAD.match(text) is not None
 
 
 def is_record(text: str) -> bool:

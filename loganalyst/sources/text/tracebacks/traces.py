@@ -25,7 +25,7 @@ class Traceback:
     raised; ignored: the interpreter says that it ignored the exception; process: the rank that it is said to come from;
     node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
     first member. tried_again: its handler tried the same in another way, and that failed by the same kind of exception.
-    printer: what printed it, `logger`, `handler`, `child` or `interpreter` (None: not known). outer:
+    printer: what printed it, `logger`, `handler`, `child`, `thread` or `interpreter` (None: not known). outer:
     "file:line" of the outermost frame where the interpreter printed it; late: it had
     left the training behind.
 
@@ -163,11 +163,11 @@ def _opened(printer: Printer, first: int, after: int, links: list[int], handling
 def _printed_by(before: str, head: str, lines: Lines) -> tuple[str | None, str | None]:
     """What printed a traceback, by its form, and the outermost frame where that is the interpreter (None: not known).
 
-    `logger`: it is part of a log record. `child`: a process that the program started ended by it. `interpreter`:
-    nothing caught the exception, since the outermost frame is the top of the user's script. `handler`: the program
-    caught it, since the outermost frame is a function of the user's. `library`: a library caught it as it was imported,
-    since the outermost frame is the top of its module. `command`: a one-line program of a job script ended by it
-    (`python -c "import jax"`), and the shell goes on. `warning`: it is part of a warning.
+    `logger`: it is part of a log record. `child`, `thread`: a process or thread of the program ended by it.
+    `interpreter`: nothing caught the exception, since the outermost frame is the top of the user's script. `handler`:
+    the program caught it, since the outermost frame is a function of the user's. `library`: a library caught it as it
+    was imported, since the outermost frame is the top of its module. `command`: a one-line program of a job script
+    ended by it (`python -c "import jax"`), and the shell goes on. `warning`: it is part of a warning.
     """
     places = (lines.place(i) for i in range(1, min(lines.bare(), len(lines.text))))
     outermost = next((place for place in places if place), None)
@@ -180,6 +180,8 @@ def _printed_by(before: str, head: str, lines: Lines) -> tuple[str | None, str |
 
 def _told(before: str, head: str, outermost: tuple[str, str, str] | None) -> str | None:
     """What printed a traceback, by the line before it, by its head, and by the module at its top; None: not known."""
+    if tracelines.is_thread(before):
+        return "thread"
     if _warns(before, head, outermost):
         return "warning"
     if outermost and outermost[2] == "<module>" and tracelines.is_installed(outermost[0]):

@@ -47,6 +47,35 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
     assert last_words(tmp_path, f"start\n{words}\n" + 5 * "bye\n") == []
 
 
+NPM = (
+    "npm error Lifecycle script `fit` failed with error:\nnpm error code 1\nnpm error path /w/quux\n"
+    "npm error workspace quux@1.0.0\nnpm error command failed\nnpm error command sh -c python fit.py\n"
+)
+SNAKEMAKE = "Error in rule fit:\n    jobid: 3\n    output: out/quux.bin\n    shell:\nShutting down, this might\n"
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "ninja: build stopped: subcommand failed.\n",
+        "make[1]: *** [Makefile:7: fit] Error 1\nmake[1]: Leaving directory '/w'\nmake: *** [all] Error 2\n",
+        "error: Recipe `fit` failed on line 3 with exit code 1\n",
+        "Encountered a bad command exit code!\n\nCommand: 'python fit.py'\n\nExit code: 1\n\nStdout: already printed\n",
+        NPM,
+        SNAKEMAKE,
+    ],
+)
+def test_tools_that_ran_the_program_only_echo_its_exit(tmp_path: Path, echo: str) -> None:
+    """The run failed. The program's own words go before, and the tool's own name no cause."""
+    own = "Unable to start the quux daemon"
+    assert last_words(tmp_path, f"start\n{own}\nbye\n{echo}") == [(2, own)]
+    assert last_words(tmp_path, f"start\nbye\n{echo}") == [(3, echo.partition("\n")[0])]
+    found = Tables.concat(reader.read(tmp_path / "train.log"))
+
+    assert (found.sessions["status"].to_list(), found.lines["label"].drop_nulls().to_list()) == (["failed"], [])
+    assert last_words(tmp_path, f"start\n{echo}" + 6 * "on with the next\n") == []
+
+
 @pytest.mark.parametrize(
     "words",
     [
