@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from loganalyst import signals
 from loganalyst.curves.heldoutsets import bare_name, is_sum
+from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import measure, normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
@@ -289,10 +290,25 @@ def _scores(context: Context) -> Computed:
     accuracy = held_out[0].role.name == "val_accuracy"
     return {
         **of_training,
-        "accuracy_gap": train_accuracy - last if accuracy and train_accuracy is not None else None,
+        "accuracy_gap": _gap(train, held_out[0]) if accuracy else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
     }
+
+
+def _gap(train: Curve | None, held_out: Curve) -> float | None:
+    """Training accuracy minus held-out accuracy at the end; None where each name has words of its own, which say that
+    they measure different things: `train/retrieval_acc` and `val/knn_acc`.
+    """
+    level = last_level(share(train)) if train else None
+    if train is None or level is None:
+        return None
+    words = role_file().words
+    plain = words["val"] | words["aggregate"] | words["plain_accuracy"]
+    own = [{w for w in normalise(c.metric).split("_") if not w.isdigit()} - plain for c in (train, held_out)]
+    if own[0] - own[1] and own[1] - own[0]:
+        return None
+    return level - float(share(held_out)[np.isfinite(held_out.values)][-1])
 
 
 def _errors_left(context: Context) -> Value:

@@ -203,3 +203,20 @@ def test_how_far_all_later_evaluations_are_above_the_first(
     row = features_of({"loss": [2.0, 1.9, 1.8, 1.7], "val_loss": held_out}).values
 
     assert row.get("val_loss_later_rise") == (None if rise is None else pytest.approx(rise))
+
+
+@pytest.mark.parametrize(
+    ("train", "held_out", "gap"),
+    [
+        ("train/acc", "val/accuracy", 0.2),
+        ("train_acc_top1", "val_acc1", 0.2),
+        ("train/retrieval_acc", "val/knn_acc", None),
+    ],
+)
+def test_only_accuracies_of_the_same_kind_have_a_gap(
+    features_of: FeaturesOf, train: str, held_out: str, gap: float | None
+) -> None:
+    """Words that only one of them has, and no other word stands for, tell them apart."""
+    row = features_of({train: [0.9] * 12, held_out: [0.7] * 12}).values
+
+    assert row.get("accuracy_gap") == (None if gap is None else pytest.approx(gap))
