@@ -54,7 +54,8 @@ _WINDOW = re.compile(
 _MANY_OF = re.compile(COUNTED_MANY, re.IGNORECASE)
 _MANY = re.compile(rf"\s{COUNTED}")  # ` iterations`, behind the number in `after 100 iterations`
 _NTH = re.compile(r"^第\s?(轮|步|代|次|回合|个? ?epoch)")  # `第 3 轮`
-_LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")  # `INFO `, `W `
+# `INFO `, `W `, `P1291 INFO `, `main host1 DEBUG `
+_LEVEL = re.compile(r"^(?:(?:\S{1,40}\s+){0,2}?(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE)|I|W)\s+")
 
 
 def named_number(index: int, before: str, after: str) -> Number:

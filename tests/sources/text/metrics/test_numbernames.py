@@ -11,6 +11,7 @@ from loganalyst.sources.text.metrics.numbernames import named_number
     [
         ("step 3, Dev_Loss: ", "", "Dev_Loss", "dev loss"),
         ("INFO cost = ", "", "cost", "cost"),
+        ("P1291 INFO Train cost: ", "", "Train cost", "train cost"),
         ("[size] ", "", "", ""),  # neither a result nor a position
         ("[loss] ", "", "loss", "loss"),
         ("Epoch #", " loss", "Epoch", "epoch"),
