@@ -1,7 +1,6 @@
 """Features of the convergence of the training loss: the law of its fall, its limit, and the gain from more steps."""
 
 from loganalyst.features.context import Computed, Context, ratio, witness_at
-from loganalyst.features.schedule import is_cut
 from loganalyst.model import Feature
 
 ROLE = "train_loss"
@@ -24,7 +23,7 @@ LAW_NAMES = {"power": "power law", "exponential": "exponential"}
 def compute(context: Context) -> Computed:
     """All of FEATURES, if the training loss falls over at least 12 points."""
     curves = context.with_role(ROLE)
-    if not curves or is_cut(context) or (fit := context.convergence(curves[0])) is None:
+    if not curves or (fit := context.convergence(curves[0])) is None:
         return {}
     shape = context.shape(curves[0])
     last, fallen = shape.last, (shape.maximum or 0.0) - (shape.minimum or 0.0)

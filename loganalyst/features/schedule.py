@@ -76,12 +76,6 @@ def peak_rate(context: Context) -> float | None:
     return configured if curve is None else context.schedule(curve).peak
 
 
-def is_cut(context: Context) -> bool:
-    """Whether the logged rate falls suddenly during the run: one law does not hold before and after that."""
-    curve = _rate(context)
-    return curve is not None and bool(context.schedule(curve).drop_steps)
-
-
 def _rate(context: Context) -> Curve | None:
     """The longest curve of a learning rate, of several the one with the highest value. None for `0.0000` throughout:
     rounded, it is not known.

@@ -52,12 +52,3 @@ def test_a_rising_loss_has_no_law(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert convergence.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
-
-
-def test_no_law_holds_across_a_cut_of_the_rate(features_of: FeaturesOf) -> None:
-    """A smooth decay has a law, a sudden cut has none."""
-    loss = (1 + 0.5 * (T / 0.1) ** -0.5 + NOISE).tolist()
-    cut = features_of({"loss": loss, "lr": [0.1] * 1000 + [0.01] * 1000}).values
-    smooth = features_of({"loss": loss, "lr": (0.1 * (1 - T)).tolist()}).values
-
-    assert (cut.get("train_loss_fit"), smooth["train_loss_fit"]) == (None, "power law")
