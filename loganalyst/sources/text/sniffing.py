@@ -36,6 +36,8 @@ _TRAINING_LINE = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
     r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?(?:\s*[:=#])?\s*\[?['\"]?[-+]?\d"
 )
+# A number behind its name and a sign: `loss: 0.5`, `'step': 3`, `epoch=[3`
+_NAMED_NUMBER = r"(?i)\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?\s*[:=#]\s*\[?['\"]?[-+]?\d"
 # The head of another format: `#!/bin/sh`, `<?xml`, `%PDF`, `---` and `key: value` (YAML), `#include`, `import x as y`,
 # `from x import y`
 _OTHER_FORMAT = re.compile(
@@ -47,6 +49,8 @@ _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss
 _NO_TABLE_ROW = re.compile(
     r"^\s*\{['\"]|\d(?:it/s|s/it)\b"
 )  # `{'loss': 0.5, 'lr': 1e-3}`, `| 3/9 [00:02<00:04, 1.5it/s]`
+_PRINTED_LINES = 200  # of which MIN_PRINTED_SHARE must be those of a training
+MIN_PRINTED_SHARE = 0.5
 _TITLED_LINES = 200  # in which such a table must begin
 MIN_TEXT_SHARE = 0.97  # of the bytes of a text that are no control characters
 # control characters that text does not hold
@@ -57,8 +61,8 @@ def likeness(path: Path, head: bytes) -> float:
     """How surely (0..1) a file whose first bytes are `head` is a job log."""
     named = 0.6 if _SURE_NAME.search(path.name) else 0.5 if _LOG_NAME.search(path.name) else 0.0
     if not named and _OTHER_NAME.search(path.name):
-        titled = path.suffix.lower() in (".csv", ".tsv") and _is_titled_table(textlines.head(head))
-        return 0.4 if titled else 0.0
+        text = textlines.head(head) if path.suffix.lower() in (".csv", ".tsv") else ""
+        return 0.4 if text and (_is_titled_table(text) or _is_printed(text)) else 0.0
     plain = head.replace(b"\x00", b"")
     if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
         return 0.0
@@ -70,6 +74,14 @@ def likeness(path: Path, head: bytes) -> float:
     if named:
         return named
     return 0.4 if _is_training_text(text) else 0.0
+
+
+def _is_printed(text: str) -> bool:
+    """Whether most lines are those that a training prints, which a program wrote into a file with the name of a table:
+    `Epoch:3, mask loss is 0.5`.
+    """
+    lines = pl.Series([line for line in text.split("\n")[:_PRINTED_LINES] if line.strip()], dtype=pl.String)
+    return lines.len() > 1 and bool(lines.str.contains(_NAMED_NUMBER).mean() >= MIN_PRINTED_SHARE)  # type: ignore[operator]
 
 
 def _is_titled_table(text: str) -> bool:
