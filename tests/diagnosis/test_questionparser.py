@@ -6,22 +6,7 @@ from loganalyst.diagnosis.questionparser import MAX_DEPTH
 from loganalyst.diagnosis.questiontokens import ALLOWED
 from loganalyst.diagnosis.rulesql import MAX_LENGTH, ask
 from loganalyst.errors import RuleError
-from loganalyst.model import Feature
-
-DECLARED = {
-    name: Feature(name, dtype, "", "", "loss")  # type: ignore[arg-type]
-    for name, dtype in {
-        "x": "float",
-        "y": "float",
-        "i": "int",
-        "s": "text",
-        "b": "bool",
-        "c": "bool",
-        "spike_count": "int",
-        "spike_step": "int",
-        "train_loss": "float",
-    }.items()
-}
+from tests.diagnosis.question_features import DECLARED
 
 
 @pytest.mark.parametrize(

@@ -15,22 +15,7 @@ from loganalyst.diagnosis.questionparser import MAX_DEPTH
 from loganalyst.diagnosis.rowanswers import holds
 from loganalyst.diagnosis.rulesql import MAX_LENGTH, ask, faults, parsed, schema
 from loganalyst.errors import RuleError
-from loganalyst.model import Feature
-
-DECLARED = {
-    name: Feature(name, dtype, "", "", "loss")  # type: ignore[arg-type]
-    for name, dtype in {
-        "x": "float",
-        "y": "float",
-        "i": "int",
-        "s": "text",
-        "b": "bool",
-        "c": "bool",
-        "spike_count": "int",
-        "spike_step": "int",
-        "train_loss": "float",
-    }.items()
-}
+from tests.diagnosis.question_features import DECLARED
 
 
 def answers(text: str, **columns: list[object]) -> list[bool | None]:
