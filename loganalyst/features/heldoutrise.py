@@ -6,16 +6,20 @@ A rise that looks large beside the lowest value may be small beside what the mod
 import numpy as np
 
 from loganalyst.curves import axes
-from loganalyst.features.context import Computed, Context, median, witness_at
+from loganalyst.features.context import Computed, Context, median, ratio, witness_at
 from loganalyst.features.validation import scores, share, worst_loss
 from loganalyst.model import Curve, Feature
+from loganalyst.signals import Gap
+from loganalyst.signals.standarderror import whole_z
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("val_loss_given_back", "float", "share", "rise of the held-out loss after its lowest level, as a share of its fall from the first logged value to that level (1: it ended at its first value, or above)", "val_loss"),
+    Feature("val_loss_swings", "bool", "", "the held-out loss swings so far that neither its fall over the run nor its rise since its best is beyond its noise (false also with few values)", "val_loss"),
     Feature("val_score_rose_since_loss_best", "bool", "", "a held-out score ends higher than when the held-out loss was lowest, by medians of three", "val_accuracy"),
     Feature("val_score_risen_metric", "text", "", "name of that score", "val_accuracy"),
 )  # fmt: skip
+MIN_SWINGING_POINTS = 20  # values that show that a loss swings all the time
 POINTS = 3  # values of a score that show its level
 
 
@@ -25,7 +29,8 @@ def compute(context: Context) -> Computed:
     if found is None:
         return {}
     curve, gap = found
-    risen = _risen(context, curve, gap.best_index) if gap.best_index is not None else {}
+    risen: Computed = {"val_loss_swings": _swings(context, curve, gap)}
+    risen |= _risen(context, curve, gap.best_index) if gap.best_index is not None else {}
     shape = context.shape(curve)
     finite = curve.values[np.isfinite(curve.values)]
     if shape.best is None or shape.last is None or not finite.size:
@@ -33,6 +38,17 @@ def compute(context: Context) -> Computed:
     fall, rise = float(finite[0]) - shape.best, max(shape.last - shape.best, 0.0)
     given_back = rise / fall if rise < fall else 1.0
     return risen | {"val_loss_given_back": (given_back, witness_at(curve, gap.best_index))}
+
+
+def _swings(context: Context, held_out: Curve, gap: Gap) -> bool:
+    """Whether the noise of a held-out loss is large beside its level, its fall and its rise since its best."""
+    shape = context.shape(held_out)
+    noise = ratio(shape.noise, abs(shape.last)) if shape.last is not None else None
+    moved_z = whole_z(held_out.values)
+    if held_out.values.size < MIN_SWINGING_POINTS or noise is None or gap.rise is None or moved_z is None:
+        return False
+    moved = abs(moved_z) > feature_limit("swing_move_z") or gap.rise > feature_limit("swing_rise_noise")
+    return noise > feature_limit("swing_noise") and not moved
 
 
 def _risen(context: Context, held_out: Curve, best: int) -> Computed:

@@ -137,17 +137,29 @@ def of_tokens(accuracy: Curve) -> bool:
 def worst_loss(context: Context) -> tuple[Curve, Gap] | None:
     """The held-out loss that looks worst and its gap to the training loss; None if none is logged.
 
-    A language model may be evaluated on several sets. A set that gets worse while another one improves is forgotten, and
-    says nothing about new samples of what is trained: `features/forgetting.py` is about it.
+    A model may be evaluated on several sets. A set that gets worse while another one improves is forgotten, or of another
+    distribution, and says nothing about new samples of what is trained: `features/forgetting.py` is about it.
     """
-    held_out = context.with_role("val_loss") or context.with_role("val_loss_component")
+    whole = context.with_role("val_loss")
+    held_out = whole or context.with_role("val_loss_component")
     # fewer values than those of a course, and without a step, are results of tests behind the training
     longest = max((c.values.size for c in held_out), default=0)
     held_out = [c for c in held_out if 2 * c.values.size > longest or not shows_no_course(context, c)]
-    if context.training_kind is not None and context.training_kind.kind in OF_LANGUAGE:
-        held_out = [c for c in held_out if other_fall(c, held_out)[0] < feature_limit("other_set_fell")] or held_out
+    if whole or _is_of_language(context):
+        held_out = [c for c in held_out if not _another_gains(c, held_out)] or held_out
     gaps = [(c, context.gap(_partner(context, c), c)) for c in held_out]
     return max(gaps, key=_badness, default=None)
+
+
+def _another_gains(curve: Curve, held_out: Sequence[Curve]) -> bool:
+    """Whether another held-out loss fell far since `curve` was lowest, or further than `curve` rose."""
+    fall, _ = other_fall(curve, held_out)
+    kept = ratio(last_level(curve.values), float(np.nanmin(curve.values))) if np.isfinite(curve.values).any() else None
+    return fall >= feature_limit("other_set_fell") or (kept is not None and fall > max(kept - 1, 0.0))
+
+
+def _is_of_language(context: Context) -> bool:
+    return context.training_kind is not None and context.training_kind.kind in OF_LANGUAGE
 
 
 def _losses(context: Context) -> Computed:
@@ -326,12 +338,27 @@ def is_one_sided(curve: Curve) -> bool:
 def scores(context: Context) -> list[Curve]:
     """Held-out accuracies, otherwise scores, otherwise error rates.
 
-    Precision and recall can be traded for each other, so they count only without a score that weighs both.
+    Precision and recall can be traded for each other, so they count only without a score that weighs both. Of several
+    held-out sets, those of the set with the judged loss come first.
     """
     roles = ("val_accuracy", "val_score", "val_error_rate")
     curves = next(filter(None, map(context.with_role, roles)), [])
     whole = [c for c in curves if not is_one_sided(c)]
-    return [c for c in whole or curves if np.isfinite(c.values).any()]
+    found = [c for c in whole or curves if np.isfinite(c.values).any()]
+    return _same_set_first(context, found) if len(found) > 1 else found
+
+
+def _same_set_first(context: Context, found: list[Curve]) -> list[Curve]:
+    """Beside `eval_mnli_loss`, `eval_mnli_accuracy` comes before `eval_hans_accuracy`."""
+    judged = worst_loss(context)
+    set_words = _set_words(judged[0].metric) if judged else set()
+    return sorted(found, key=lambda c: -len(set_words & _set_words(c.metric)))
+
+
+def _set_words(metric: str) -> set[str]:
+    """The words of a name that are left of `eval_mnli_matched_loss`: `mnli` and `matched`."""
+    words = role_file().words
+    return {w for w in normalise(metric).split("_") if not w.isdigit()} - words["val"] - words["aggregate"]
 
 
 def _score(curve: Curve) -> Computed:

@@ -69,3 +69,15 @@ def test_without_a_score_nothing_is_known_of_it(features_of: FeaturesOf) -> None
     row = features_of({"loss": np.linspace(2, 0.1, 10).tolist(), "val_loss": LOSSES}).values
 
     assert (row["val_score_rose_since_loss_best"], row["val_score_risen_metric"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("level", "swings"), [([1.0] * 40, True), ([8.0] * 20 + [1.0] * 20, False), ([1.0] * 20 + [8.0] * 20, False)]
+)
+def test_a_loss_that_swings_neither_fell_nor_rose(features_of: FeaturesOf, level: list[float], swings: bool) -> None:
+    """Values that scatter by a factor around one level swing; a fall or a rise to another level is a course."""
+    noise = np.exp(np.random.default_rng(3).normal(0.0, 1.0, 40))
+    row = features_of({"loss": np.linspace(2.0, 0.2, 40).tolist(), "val_loss": (np.array(level) * noise).tolist()})
+
+    assert row.values["val_loss_swings"] is swings
+    assert features_of({"val_loss": [1.0, 9.0, 1.0, 7.0]}).values["val_loss_swings"] is False
