@@ -84,6 +84,7 @@ FEATURES = (
     Feature("val_score_rose", "bool", "", "val_score_gain_z is above 3, and enough values are logged to know it", "val_accuracy"),
     Feature("val_loss_kept_share", "float", "share", "last level of the held-out loss divided by its first value (positive losses only); the first value alone shows the start where a few trees or passes learn most", "val_loss"),
     Feature("val_loss_fell_far", "bool", "", "a held-out loss is logged, which fell by more than 30 % and ended within a tenth of its lowest level", "val_accuracy"),
+    Feature("val_loss_ends_lowest", "bool", "", "the held-out loss fell beyond its noise and ends near its lowest level, by limits (false also where none is logged, if a score is)", "val_accuracy"),
     Feature("val_score_fall_z", "float", "standard errors", "change of the held-out score from the twentieth around its highest level to the last tenth, in standard errors (negative = fell)", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run (1: all of it, or more)", "val_accuracy"),
@@ -99,7 +100,9 @@ FEATURES = (
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     losses, scored = _losses(context), _scores(context)
-    return losses | scored | ({"val_loss_fell_far": _fell_far(losses)} if "val_score_metric" in scored else {})
+    if "val_score_metric" not in scored:
+        return losses | scored
+    return losses | scored | {"val_loss_fell_far": _fell_far(losses), "val_loss_ends_lowest": _ends_lowest(losses)}
 
 
 def other_fall(curve: Curve, held_out: Sequence[Curve]) -> tuple[float, str]:
@@ -223,6 +226,15 @@ def _fell_far(losses: Computed) -> bool:
     if not isinstance(drop, float) or not isinstance(rise, float):
         return False
     return drop > feature_limit("held_out_fall") and rise < feature_limit("held_out_near_lowest")
+
+
+def _ends_lowest(losses: Computed) -> bool:
+    """Whether the held-out loss fell beyond its noise and ends near its lowest level."""
+    fall, rise = losses.get("val_loss_drop_z"), losses.get("val_loss_rise_ratio")
+    rise = rise[0] if isinstance(rise, tuple) else rise
+    if not isinstance(fall, float) or not isinstance(rise, float):
+        return False
+    return fall > feature_limit("significant_gain") and rise < feature_limit("held_out_near_lowest")
 
 
 def _over(context: Context, held_out: Curve, gap: Gap) -> float | None:
