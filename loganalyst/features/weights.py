@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.features.tensors import Layer, dense, layers, main
 from loganalyst.model import Curve, Feature
 
@@ -25,10 +25,13 @@ FEATURES = (
     Feature("weight_left_out_metric", "text", "", "the first of these tensors", "histograms of weights and gradients"),
     Feature("weight_growth_ratio", "float", "ratio", "last level of the norm divided by its first level, of the weight tensor that grew most", WEIGHTS),
     Feature("weight_growth_metric", "text", "", "this tensor", WEIGHTS),
+    Feature("weight_norm_share", "float", "share", "last level of the norm of all weights divided by its first level", "param_norm"),
+    Feature("weight_norm_metric", "text", "", "name of this norm", "param_norm"),
     Feature("update_ratio_median", "float", "ratio", "size of an update relative to the weights (median over time, median layer)", RATIO),
     Feature("update_ratio_high", "float", "ratio", "the same ratio of the layer with the largest", RATIO),
     Feature("update_ratio_high_metric", "text", "", "layer with the largest ratio", RATIO),
 )  # fmt: skip
+MIN_NORM_POINTS = 10  # values of a norm that show how much is left of it
 MIN_STEPS = 3  # logged steps to see whether a tensor moves
 MIN_REACH = 1e-9  # largest value below which TensorBoard's zeros may be small values
 
@@ -41,6 +44,7 @@ def compute(context: Context) -> Computed:
         **_zero_shares("silent", layers(context, "activation")),
         **_unmoved([w for w in weights if w.size.size >= MIN_STEPS], gradients),
         **_growth(main(weights)),
+        **_norm(context),
         **_updates(context),
     }
 
@@ -90,6 +94,15 @@ def _growth(weights: Sequence[Layer]) -> Computed:
         "weight_growth_ratio": (ratio(grew.last, grew.first), grew.witness_at(grew.size.size - 1)),
         "weight_growth_metric": grew.metric,
     }
+
+
+def _norm(context: Context) -> Computed:
+    """How much is left of the norm of all weights, of the first curve with a level at both ends."""
+    for curve in (c for c in context.with_role("param_norm") if c.values.size >= MIN_NORM_POINTS):
+        left = ratio(last_level(curve.values), first_level(curve.values))
+        if left is not None:
+            return {"weight_norm_share": (left, witness_at(curve, -1)), "weight_norm_metric": curve.metric}
+    return {}
 
 
 def _updates(context: Context) -> Computed:
