@@ -18,7 +18,7 @@ FEATURES = (
     Feature("throughput_points", "int", "points", "readings of speed after the first tenth of the run", NEEDS),
     Feature("throughput_best", "float", "", "highest median speed of any tenth of the run (in steps per second where read from times)", NEEDS),
     Feature("throughput_last_share", "float", "share", "speed in the last tenth as a share of the fastest tenth", NEEDS),
-    Feature("throughput_low_share", "float", "share", "share of the run, from its fastest tenth on, below three quarters of that speed", NEEDS),
+    Feature("throughput_low_share", "float", "share", "share of the run, from its first fast tenth on (within a tenth of the fastest), below three quarters of the fastest", NEEDS),
     Feature("throughput_drop_share", "float", "share", "speed right after the largest drop as a share of the speed right before it (near throughput_last_share: sudden, otherwise a drift)", NEEDS),
     Feature("throughput_drop_step", "int", "step", "step of the largest drop", NEEDS),
     Feature("throughput_noise", "float", "", "half the interquartile range of the readings relative to their median, within tenths", NEEDS),
@@ -55,6 +55,7 @@ def _speed(context: Context) -> Computed:
     parts = np.array_split(speed, TENTHS if speed.size >= MIN_READINGS else TENTHS // 2)
     levels = np.array([median(part) for part in parts])
     best = int(np.argmax(levels))
+    first_fast = int(np.argmax(levels >= feature_limit("throughput_fast") * levels[best]))
     if not levels[best] > 0:
         return {}
     spread = [
@@ -66,7 +67,7 @@ def _speed(context: Context) -> Computed:
         "throughput_points": int(speed.size) * merged,
         "throughput_best": float(levels[best]),
         "throughput_last_share": (float(levels[-1] / levels[best]), witness),
-        "throughput_low_share": float(np.mean(levels[best:] < feature_limit("throughput_low") * levels[best])),
+        "throughput_low_share": float(np.mean(levels[first_fast:] < feature_limit("throughput_low") * levels[best])),
         "throughput_noise": median(np.array(spread)),
     }
     return out | _drop(curve, at, speed, best * speed.size // len(parts))
