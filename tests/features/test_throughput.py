@@ -30,6 +30,16 @@ class TestThroughput:
         assert abs(seen["throughput_drop_step"] - 600) <= 10
         assert causes(found) == ["throughput-drop"]
 
+    def test_what_was_slow_is_measured_from_the_first_fast_tenth(self):
+        """Four tenths at one speed: whichever is fastest by chance, six tenths are slow."""
+        steps = np.arange(1000)
+        speed = np.where(steps < 400, 1000.0 + steps / 10, 500.0)
+        seen = values_with(
+            diagnosed(logged(10.0 * steps), logged(10.0 * steps, "tokens_per_sec", speed)), "throughput_"
+        )
+
+        assert seen["throughput_low_share"] == pytest.approx(6 / 9, abs=0.08)
+
     @pytest.mark.parametrize(("noise", "found"), [(0.001, ["throughput-drop"]), (0.04, [])])
     def test_few_readings_must_hardly_scatter(self, noise, found):
         """Thirty readings with half the speed from the middle on."""

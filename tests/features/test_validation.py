@@ -1,10 +1,13 @@
 """Features of held-out losses, accuracies and scores."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+import loganalyst
 from loganalyst.features import validation
 from loganalyst.features.context import Context
 from loganalyst.model import Features
@@ -220,3 +223,32 @@ def test_only_accuracies_of_the_same_kind_have_a_gap(
     row = features_of({train: [0.9] * 12, held_out: [0.7] * 12}).values
 
     assert row.get("accuracy_gap") == (None if gap is None else pytest.approx(gap))
+
+
+def test_of_several_sets_the_one_that_does_not_gain_is_left_out(tmp_path: Path) -> None:
+    """A set on which the model gets worse while it improves on another one says nothing about new samples; its score
+    comes after that of the other set.
+    """
+    logged = pl.DataFrame(
+        {
+            "step": np.arange(20),
+            "train_loss": np.linspace(1.5, 0.3, 20),
+            "val_ood/loss": np.linspace(1.4, 1.7, 20),
+            "val_id/loss": np.linspace(1.1, 0.4, 20),
+            "val_ood/acc": np.linspace(0.5, 0.4, 20),
+            "val_id/acc": np.linspace(0.6, 0.9, 20),
+        }
+    )
+    logged.write_csv(tmp_path / "metrics.csv")
+    row = loganalyst.diagnose(tmp_path).features.values
+
+    assert (row["val_loss_metric"], row["val_score_metric"]) == ("val_id/loss", "val_id/acc")
+
+
+@pytest.mark.parametrize(("losses", "lowest"), [(DECAY[:60], True), ([*DECAY[:60], *[1.5] * 20], False)])
+def test_a_held_out_loss_may_end_lowest(features_of: FeaturesOf, losses: list[float], lowest: bool) -> None:
+    """Beside a score, it is known whether the loss fell and ends near its lowest level; without a loss it did not."""
+    scores = [0.3] * len(losses)
+
+    assert features_of({"val_loss": losses, "val_acc": scores}).values["val_loss_ends_lowest"] is lowest
+    assert features_of({"val_acc": scores}).values["val_loss_ends_lowest"] is False

@@ -111,3 +111,12 @@ def test_updates_relative_to_weights(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert weights.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+def test_how_much_is_left_of_the_norm_of_all_weights(features_of: FeaturesOf) -> None:
+    """A norm that halves at each of 20 steps ends at next to nothing; three values show no level."""
+    row = features_of({"weights/global_norm": [60.0 * 0.5**i for i in range(20)]}).values
+
+    assert row["weight_norm_metric"] == "weights/global_norm"
+    assert row["weight_norm_share"] < 1e-3
+    assert features_of({"weight_norm": [60.0, 30.0, 15.0]}).values["weight_norm_share"] is None
