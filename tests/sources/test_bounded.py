@@ -16,7 +16,7 @@ from loganalyst.model import UNREAD, Diagnosis
 from loganalyst.pipeline import diagnose
 from loganalyst.sources.files import compressed, sparse
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines.loglines import MAX_ROW_BYTES
+from loganalyst.sources.text.lines.chunks import MAX_ROW_BYTES
 from loganalyst.sources.text.starts import MAX_SESSIONS
 
 TB = 1 << 40

@@ -22,8 +22,9 @@ from loganalyst.opening import opened_raw
 from loganalyst.processes import streams
 from loganalyst.processes.worker import DiedError
 from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import kind_hashes
-from loganalyst.sources.text.lines.loglines import Chunk, Place
+from loganalyst.sources.text.lines.loglines import Place
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.patterns import catalogue
 from loganalyst.sources.text.sizes import SIZES, Sizes

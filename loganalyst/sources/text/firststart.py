@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text import countersagain, openinglines
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
-from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns.matchedlines import Hits
 from loganalyst.sources.text.startevents import FATAL, Event

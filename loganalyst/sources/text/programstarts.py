@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from loganalyst.sources.text import failedimports, startevents
 from loganalyst.sources.text.firststart import FirstStart
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import Look
-from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
 from loganalyst.sources.text.startedagain import Openings
 from loganalyst.sources.text.startevents import Event

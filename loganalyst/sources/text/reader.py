@@ -19,6 +19,7 @@ from loganalyst.sources.text import batches, sessionrecords, sniffing
 from loganalyst.sources.text.batches import Log, Scanned
 from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines import owners, powershell, printedarguments, stamps, wrapped
+from loganalyst.sources.text.lines.chunks import MAX_ROW_BYTES, Chunk
 from loganalyst.sources.text.lines.linekinds import Kinds, Look
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.metrics import barsteps, lastprogress, printedhistories, unreadrows
@@ -262,7 +263,7 @@ class _Reading:
         self.chains += found.chains
         return ends
 
-    def _placed(self, found: pl.DataFrame, chunk: textlines.Chunk, look: Look, session: Integers) -> pl.DataFrame:
+    def _placed(self, found: pl.DataFrame, chunk: Chunk, look: Look, session: Integers) -> pl.DataFrame:
         """Blocks of a batch with session, lines, offset and time; rank and node of the log where they name none."""
         first, last = found["first"].to_numpy(), found["last"].to_numpy()
         time = pl.Series(self.clock.at(look.time, first, self.rows)).cast(pl.Int64)
@@ -276,19 +277,19 @@ class _Reading:
             node=pl.coalesce("node", pl.lit(self.node, pl.String)),
         )
 
-    def _shortened_gaps(self, chunk: textlines.Chunk) -> pl.DataFrame:
+    def _shortened_gaps(self, chunk: Chunk) -> pl.DataFrame:
         """The gap that says which lines are not read completely."""
         rows = chunk.shortened()
         if not len(rows):
             return table("gaps")
         lines = np.unique(chunk.line[rows])
         more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
-        most = f"{textlines.MAX_ROW_BYTES:,} bytes"
+        most = f"{MAX_ROW_BYTES:,} bytes"
         why = f"the middle of line {lines[0]}{more}: of a line above {most} only both ends are read"
         offset = None if chunk.offset is None else [chunk.offset[rows[0]]]
         return table("gaps", {"file": self.name, "offset": offset, "why": [why]})
 
-    def _unlisted_gaps(self, lost: Hits, chunk: textlines.Chunk) -> pl.DataFrame:
+    def _unlisted_gaps(self, lost: Hits, chunk: Chunk) -> pl.DataFrame:
         """The gaps that say how many lines of one pattern are not listed, with the first of them."""
         if not len(lost):
             return table("gaps")

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from loganalyst.model import table
 from loganalyst.patterntraits import having
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import Look
-from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE
 from loganalyst.sources.text.patterns.catalogue import PARTS
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.lines.filebatches import UTF16
 from loganalyst.sources.text.metrics import barerows, printedtables
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 
@@ -64,7 +65,7 @@ def likeness(path: Path, head: bytes) -> float:
         text = textlines.head(head) if path.suffix.lower() in (".csv", ".tsv") else ""
         return 0.4 if text and (_is_titled_table(text) or _is_printed(text)) else 0.0
     plain = head.replace(b"\x00", b"")
-    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
+    if head[:2] not in UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
         return 0.0
     text = textlines.head(head)
     if not named and _PROGRAM_NAME.search(path.name) and _CODE.search(text):
@@ -100,7 +101,7 @@ def is_plain_text(path: Path, head: bytes) -> bool:
     False
     """
     named_otherwise = _OTHER_NAME.search(path.name) or _PROGRAM_NAME.search(path.name)
-    if not head or named_otherwise or (0 in head and head[:2] not in textlines.UTF16):
+    if not head or named_otherwise or (0 in head and head[:2] not in UTF16):
         return False
     return len(head.translate(None, _CONTROL_BYTES)) >= MIN_TEXT_SHARE * len(head)
 

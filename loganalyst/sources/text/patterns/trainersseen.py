@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import table
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.starts import Starts
 
