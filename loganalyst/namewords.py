@@ -8,10 +8,13 @@ from loganalyst.rulefiles import Shape, ours
 
 
 class Measures(Shape, frozen=True):
-    """Regexes of measures' names, words joined by `_`: `scores` are better the higher they are, `errors` the lower."""
+    """Regexes of measures' names, words joined by `_`: `scores` are better the higher they are, `errors` the lower. The
+    best value of `unbounded` scores is neither 1 nor 100.
+    """
 
     scores: tuple[str, ...]
     errors: tuple[str, ...]
+    unbounded: tuple[str, ...]
 
     def of(self, kind: Literal["scores", "errors"]) -> tuple[str, ...]:
         """Those of one kind."""
@@ -35,6 +38,7 @@ class WordFile(Shape, frozen=True):
     plurals: dict[str, str]
     list_words: frozenset[str]
     over_time: tuple[str, ...]
+    printed: tuple[str, ...]
     training: frozenset[str]
     measures: Measures
     files: FileWords

@@ -176,25 +176,10 @@ def _diagnosis(
     trainer = recognised(run, (*corrected.rules, *rules))
     curves, metrics = _curves(run, corrected, trainer)
     findings, coverage = signals.find(curves)
-    context = Context(run, curves, findings, trainer)
-    if (status := processstates.ended(run.status, context.processes)) != run.status:
-        run = replace(run, status=status)
-        context = Context(run, curves, findings, trainer)
+    context = _context(run, curves, findings, trainer)
     known = catalogue(tuple(rules), corrected.rules)
-    measured = Diagnosis(
-        run=run,
-        status="insufficient_data",  # until it is judged
-        confidence=0.0,
-        metrics=metrics,
-        coverage=coverage,
-        sessions=sessions(context),
-        processes=context.processes,
-        summary=summarise(run, curves, context.training_kind),
-        features=features.compute(context),
-        findings=findings,
-        curves=curves,
-        trainer=trainer.title if trainer else None,
-        training_kind=context.training_kind,
+    measured = replace(
+        _measured(context, metrics, coverage),
         settings_obeyed=rulecatalogue.obeyed(corrected, known, rules),
         settings_ignored=tuple(SettingsFile(file, settings.NOT_OBEYED) for file in run.settings_ignored),
     )
@@ -225,6 +210,32 @@ def _curves(run: Run, corrected: Settings, trainer: Trainer | None) -> tuple[lis
         return run_curves(run, corrected.corrections(), corrected.direction, corrected.loss_terms, trainer)
     except RuleError as error:
         raise (error.unquoted() if run.settings_inside else error) from None
+
+
+def _context(run: Run, curves: Sequence[Curve], findings: pl.DataFrame, trainer: Trainer | None) -> Context:
+    """What features are computed from. The states of its processes may say how the run ended."""
+    context = Context(run, curves, findings, trainer)
+    status = processstates.ended(run.status, context.processes)
+    return context if status == run.status else Context(replace(run, status=status), curves, findings, trainer)
+
+
+def _measured(context: Context, metrics: tuple[Metric, ...], coverage: Mapping[str, int]) -> Diagnosis:
+    """All that is known of a run before it is judged."""
+    return Diagnosis(
+        run=context.run,
+        status="insufficient_data",  # until it is judged
+        confidence=0.0,
+        metrics=metrics,
+        coverage=coverage,
+        sessions=sessions(context),
+        processes=context.processes,
+        summary=summarise(context.run, context.curves, context.training_kind),
+        features=features.compute(context),
+        findings=context.findings,
+        curves=context.curves,
+        trainer=context.trainer.title if context.trainer else None,
+        training_kind=context.training_kind,
+    )
 
 
 def _with_excerpts(found: Diagnosis) -> Diagnosis:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from loganalyst import processes
+from loganalyst.processes import eachitem
 from tests.report.browser import PLACE, Browser
 from tests.workershere import CrewHere
 
@@ -30,7 +30,7 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-TRUE_CREW = processes.Crew
+TRUE_CREW = eachitem.Crew
 TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = re.compile(r"^(?:import|from) (?:torch|safetensors\.torch)\b", re.MULTILINE)
 
@@ -100,11 +100,11 @@ def browser() -> Iterator[Browser]:
 def workers_here() -> Iterator[None]:
     """Audits read and judge in this process. For files with tests of what they answer, not of their processes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "Crew", CrewHere)
+        patch.setattr(eachitem, "Crew", CrewHere)
         yield
 
 
 @pytest.fixture
 def true_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """They have their processes in this test of such a file."""
-    monkeypatch.setattr(processes, "Crew", TRUE_CREW)
+    monkeypatch.setattr(eachitem, "Crew", TRUE_CREW)

@@ -5,6 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "loganalyst"
 DATA = {  # declarations only: what uses them is tested
+    "diagnosis/ruleentries.py",
     "model/baseline.py", "model/causes.py", "model/features.py", "model/labels.py", "model/run.py",
     "model/signals.py", "model/trainingkinds.py", "model/verification.py", "report/common/rows.py",
     "sources/files/readmark.py", "sources/text/metrics/countedwords.py",

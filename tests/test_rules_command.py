@@ -44,7 +44,7 @@ def test_a_new_rule_is_sound_and_passes_its_tests(tmp_path: Path, capsys: pytest
 
 def test_every_field_of_a_new_rule_is_explained(tmp_path: Path) -> None:
     """The skeleton has every field a rule may have, but for replays and one of the two lists of kinds."""
-    from loganalyst.diagnosis.rulereading import RuleEntry
+    from loganalyst.diagnosis.ruleentries import RuleEntry
     from loganalyst.rulefiles import load
 
     found = load(pipeline.new_rule("mine", folder=tmp_path)).data

@@ -7,11 +7,11 @@ from typing import Any, Generic
 from unittest import mock
 
 from loganalyst.limits import WORKER, Limits
-from loganalyst.processes import Item, Result
+from loganalyst.processes.crewmember import Item, Result
 
 
 class CrewHere(Generic[Item, Result]):
-    """As `processes.Crew`, but without limits: items and results are pickled, and a defect costs its item only."""
+    """As `processes.crew.Crew`, but without limits: items and results are pickled, and a defect costs its item only."""
 
     def __init__(
         self, function: Callable[[Item], Result], died: Callable[[Item, str], Result], limits: Limits, size: int = 1

@@ -19,7 +19,8 @@ from loganalyst.auditing.runlist import listing
 from loganalyst.errors import StoreError
 from loganalyst.limits import MAX_RUN_SECONDS, Limits, processors, share
 from loganalyst.model.shortrepr import Short
-from loganalyst.processes import Workers, kept
+from loganalyst.processes.crew import kept
+from loganalyst.processes.eachitem import Workers
 from loganalyst.store import Below, Outcome, Store, dumped_jobs
 from loganalyst.store.ledger import DamagedError
 

@@ -17,7 +17,9 @@ from uuid import uuid4
 
 from loganalyst.errors import LogAnalystError, how_to_install
 from loganalyst.limits import Limits, share
-from loganalyst.processes import Crew, Item, Ready, Result
+from loganalyst.processes.crew import Crew
+from loganalyst.processes.crewmember import Item, Result
+from loganalyst.processes.eachitem import Ready
 from loganalyst.store import Store, judgedrows
 
 DEFAULT_SLURM_JOBS = 8
@@ -41,8 +43,8 @@ class Cluster:
         died: Callable[[Item, str], Result],
         limits: Limits,
     ) -> Iterator[Result]:
-        """As `processes.each`. If a worker dies, another worker repeats its item. `died` gives the result of an item
-        that killed several workers. Raises LogAnalystError if the scheduler goes away.
+        """As `processes.eachitem.each`. If a worker dies, another worker repeats its item. `died` gives the result of
+        an item that killed several workers. Raises LogAnalystError if the scheduler goes away.
         """
         busy: dict[Any, Item] = {}
         left = iter(items)

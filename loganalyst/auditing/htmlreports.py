@@ -10,7 +10,7 @@ import polars as pl
 
 from loganalyst.errors import LogAnalystError, StoreError
 from loganalyst.limits import Limits
-from loganalyst.processes import each
+from loganalyst.processes.eachitem import each
 from loganalyst.store import Outcome, Store, judgedrows, runrows
 from loganalyst.store.tablefiles import Folder
 from loganalyst.writing import write_whole

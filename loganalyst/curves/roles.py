@@ -214,6 +214,21 @@ def measure(name: str) -> str:
     return "_".join(word for word in _split_words(name) if word not in splits)
 
 
+def is_unbounded(name: str) -> bool:
+    """Whether a name has a score whose best value is neither 1 nor 100.
+
+    >>> is_unbounded("val/PSNR"), is_unbounded("val_ssim")
+    (True, False)
+    """
+    return bool(_unbounded().search(normalise(name)))
+
+
+@cache
+def _unbounded() -> re.Pattern[str]:
+    """Those scores among the words of a name: `psnr`, `val_si_sdr`, `pesq_mean`."""
+    return re.compile(rf"(?:^|_)(?:{'|'.join(word_file().measures.unbounded)})(?:_|$)")
+
+
 def names_held_out(name: str) -> bool:
     """Whether a name has a word for held-out data.
 

@@ -22,7 +22,8 @@ from loganalyst.diagnosis.rule import (
     SymptomRule,
     Weights,
 )
-from loganalyst.diagnosis.rulereading import RatiosEntry, Reader
+from loganalyst.diagnosis.ruleentries import RatiosEntry
+from loganalyst.diagnosis.rulereading import Reader
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from loganalyst.diagnosis import advice
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import Judged, core_symptoms, linked
+from loganalyst.diagnosis.confidence import Judged, linked
 from loganalyst.diagnosis.evidence import Answers, first_known
+from loganalyst.diagnosis.healthconfidence import core_symptoms
 from loganalyst.diagnosis.rule import Item
 from loganalyst.model import Decider, Feature
 

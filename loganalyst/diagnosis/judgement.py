@@ -7,7 +7,7 @@ from typing import Literal
 import polars as pl
 
 from loganalyst import rulefiles
-from loganalyst.diagnosis import advice, confidence, decidingevidence, healthyrange, lookalikes
+from loganalyst.diagnosis import advice, confidence, decidingevidence, healthconfidence, healthyrange, lookalikes
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
@@ -192,7 +192,7 @@ def _status(
 ) -> Status:
     """The status. `healthy` needs an answered core symptom, and input that could show health."""
     if not seen:
-        asked = [s for s in confidence.core_symptoms(catalogue, answers) if answers.symptoms[s] is not None]
+        asked = [s for s in healthconfidence.core_symptoms(catalogue, answers) if answers.symptoms[s] is not None]
         blind = any(note.blind and answers.notes[note.id] for note in catalogue.notes.values())
         return "healthy" if (asked and not blind) or harmless else "insufficient_data"
     return "diagnosis_complete" if any(j.verdict == "likely" for j in roots) else "cause_unknown"
@@ -207,14 +207,14 @@ def _unnamed(
 ) -> float:
     """The probability of an answer without a cause, before its calibration."""
     if status == "healthy":
-        return confidence.faultless(catalogue, answers, judged, min(harmless.values(), default=1.0))
+        return healthconfidence.faultless(catalogue, answers, judged, min(harmless.values(), default=1.0))
     return confidence.other(judged) if status == "cause_unknown" else 0.0
 
 
 def _calibrated(status: Status, stated: float, catalogue: Catalogue, answers: Answers) -> float:
     """The confidence of an answer without a cause."""
     if status == "healthy":
-        return confidence.healthy(stated, catalogue, answers)
+        return healthconfidence.healthy(stated, catalogue, answers)
     return confidence.calibrate(stated, catalogue.calibration("unknown"), answers) if status == "cause_unknown" else 0.0
 
 

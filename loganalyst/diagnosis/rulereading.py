@@ -2,158 +2,38 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from loganalyst.diagnosis.rule import (
-    MAX_WEIGHT,
     ExperimentRule,
     FixTemplate,
     Item,
-    Kinds,
     NoteRule,
     NoteTest,
     OutcomeRule,
-    Recommends,
     Rule,
     RuleTest,
-    Severity,
     SymptomRule,
-    Weight,
+)
+from loganalyst.diagnosis.ruleentries import (
+    ExperimentEntry,
+    FixEntry,
+    ItemEntry,
+    NoteEntry,
+    RuleEntry,
+    SymptomEntry,
+    TestEntry,
 )
 from loganalyst.diagnosis.rulesql import Ask, ask, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError, nearest
-from loganalyst.model import OURS, Feature, FeatureValue, Verdict
+from loganalyst.model import OURS, Feature, FeatureValue
 from loganalyst.model.labels import LABELS
-from loganalyst.rulefiles import Finite, Keys, RuleFile, Shape, Text, fitted, needed, origin, refuse_name
+from loganalyst.rulefiles import Keys, RuleFile, Shape, fitted, origin, refuse_name
 
-Weights = dict[str, Weight]
 T = TypeVar("T")
-
-
-class RatiosEntry(Shape, frozen=True):
-    """The log-likelihood ratios of both answers."""
-
-    if_true: Weight
-    if_false: Weight
-
-
-class _Item(Shape, frozen=True):
-    id: Text
-    kind: Literal["direct", "circumstantial"]
-    ask: Text
-    weight: RatiosEntry
-    says: Text
-    group: Text = ""
-    basis: Literal["measured", "judged"] = "judged"
-    says_if_false: Text = ""
-    otherwise: Text = ""
-    at: Text = ""
-    rules_out: bool = True
-
-
-class _Fix(Shape, frozen=True):
-    change: Text
-    expected_impact: Text
-    verify: Text
-    start: Text = msgspec.field(default="", name="from")
-    goal: Text = msgspec.field(default="", name="to")
-    otherwise: Text = ""
-    if_not: Text = ""
-    expect: Text = ""
-    when: Text = ""
-    unless: Text = ""
-
-
-class _Expected(Shape, frozen=True):
-    verdict: Verdict | tuple[Verdict, ...]
-
-
-class _Test(Shape, frozen=True):
-    name: Text
-    expect: _Expected
-    features: dict[str, Any] | None = None
-    run: Text | None = None
-
-
-class RuleEntry(Shape, frozen=True):
-    """A rule as its file states it."""
-
-    id: Text
-    title: Text
-    label: Text
-    status: Literal["preview", "stable", "deprecated"]
-    since: Text
-    family: Text
-    severity: Severity
-    prior: Annotated[float, needed("a number from 0.0001 to 0.9 is needed", ge=0.0001, le=0.9)]
-    symptoms: tuple[Text, ...]
-    summary: Text
-    mechanism: Text
-    evidence: tuple[_Item, ...]
-    fix: tuple[_Fix, ...]
-    will_not_fix: Text
-    tests: tuple[_Test, ...]
-    applies_when: Text = ""
-    explains: tuple[Text, ...] = ()
-    side_effects: Text = ""
-    prevention: Text = ""
-    replay: tuple[Text, ...] | dict[str, Weights] = ()
-    references: tuple[Text, ...] = ()
-    kinds: Kinds = ()
-    excluded_kinds: Kinds = ()
-    restates_symptom: bool = False
-
-
-class _Symptom(Shape, frozen=True):
-    title: Text
-    ask: Text
-    says: Text
-    at: Text = ""
-    metric: Text = ""
-    core: tuple[Text, ...] = ()
-    told: tuple[Text, ...] = ()
-    if_reported: Text = ""
-    kinds: Kinds = ()
-    excluded_kinds: Kinds = ()
-
-
-class _NoteTest(Shape, frozen=True):
-    name: Text
-    shown: bool
-    features: dict[str, Any]
-
-
-class _Note(Shape, frozen=True):
-    title: Text
-    ask: Text
-    says: Text
-    change: Text
-    tests: tuple[_NoteTest, ...]
-    doubt: Annotated[float, needed(f"a number from 0 to {MAX_WEIGHT:g} is needed", ge=0, le=MAX_WEIGHT)] = 0.0
-    perhaps: tuple[Text, ...] = ()
-    blind: bool = False
-    excuses: tuple[Text, ...] = ()
-    unless_seen: tuple[Text, ...] = ()
-    recommends: Recommends | None = None
-    without_health: bool = False
-    doubts_end: bool = False
-    kinds: Kinds = ()
-    excluded_kinds: Kinds = ()
-
-
-class _Outcome(Shape, frozen=True):
-    means: Text
-    weights: Weights
-
-
-class _Experiment(Shape, frozen=True):
-    question: Text
-    outcomes: Annotated[dict[str, _Outcome], needed("what may be found, each with means and weights", min_length=1)]
-    group: Text = ""
-    limits: dict[str, Finite] = msgspec.field(default_factory=dict)
 
 
 _PYTHON: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,), "text": (str,)}
@@ -276,17 +156,17 @@ def rule(reader: Reader) -> Rule | None:
 
 def symptoms(reader: Reader) -> dict[str, SymptomRule]:
     """The sound symptoms of a symptoms.yaml, by id."""
-    return _by_id(reader, _symptom, _Symptom)
+    return _by_id(reader, _symptom, SymptomEntry)
 
 
 def notes(reader: Reader) -> dict[str, NoteRule]:
     """The sound notes of a notes.yaml, by id."""
-    return _by_id(reader, _note, _Note)
+    return _by_id(reader, _note, NoteEntry)
 
 
 def experiments(reader: Reader) -> dict[str, ExperimentRule]:
     """The sound experiments of a replay.yaml, by id."""
-    return _by_id(reader, _experiment, _Experiment)
+    return _by_id(reader, _experiment, ExperimentEntry)
 
 
 S = TypeVar("S", bound=Shape)
@@ -303,18 +183,18 @@ def _by_id(reader: Reader, read: Callable[[Reader, str, S], T], shape: type[S]) 
     return sound
 
 
-def _experiment(_: Reader, id_: str, found: _Experiment) -> ExperimentRule:
+def _experiment(_: Reader, id_: str, found: ExperimentEntry) -> ExperimentRule:
     outcomes = {name: OutcomeRule(one_line(o.means), o.weights) for name, o in found.outcomes.items()}
     return ExperimentRule(id_, one_line(found.question), found.group or id_, found.limits, outcomes)
 
 
-def _one_list_of_kinds(reader: Reader, at: Keys, found: RuleEntry | _Symptom | _Note) -> None:
+def _one_list_of_kinds(reader: Reader, at: Keys, found: RuleEntry | SymptomEntry | NoteEntry) -> None:
     """Note an entry that lists both the kinds of training that it is for and those that it is not for."""
     if found.kinds and found.excluded_kinds:
         reader.note((*at, "excluded_kinds"), "kinds and excluded_kinds are both given", "one of them is enough")
 
 
-def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
+def _note(reader: Reader, id_: str, found: NoteEntry) -> NoteRule:
     _one_list_of_kinds(reader, (id_,), found)
     converted = {
         "ask": reader.ask((id_, "ask"), found.ask) or _NOTHING,
@@ -331,7 +211,7 @@ def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
     return NoteRule(id=id_, **_shared(NoteRule, found) | converted, path=reader.file.path)
 
 
-def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
+def _symptom(reader: Reader, id_: str, found: SymptomEntry) -> SymptomRule:
     _one_list_of_kinds(reader, (id_,), found)
     return SymptomRule(
         id=id_,
@@ -349,7 +229,7 @@ def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
     )
 
 
-def _item(reader: Reader, at: Keys, found: _Item) -> Item:
+def _item(reader: Reader, at: Keys, found: ItemEntry) -> Item:
     true, false = found.weight.if_true, found.weight.if_false
     if true * false > 0 or true == false == 0:  # NaN, which stands for a faulty weight, fails both
         hint = "one answer speaks for the cause, the other against it (or says nothing)"
@@ -368,15 +248,15 @@ def _item(reader: Reader, at: Keys, found: _Item) -> Item:
 _QUESTIONS = ("expect", "when", "unless")  # of a fix; its other fields are texts
 
 
-def _fix(reader: Reader, at: Keys, found: _Fix) -> FixTemplate:
-    keys = {f.name: f.encode_name for f in msgspec.structs.fields(_Fix) if f.name not in _QUESTIONS}
+def _fix(reader: Reader, at: Keys, found: FixEntry) -> FixTemplate:
+    keys = {f.name: f.encode_name for f in msgspec.structs.fields(FixEntry) if f.name not in _QUESTIONS}
     texts = {name: reader.template((*at, key), getattr(found, name)) for name, key in keys.items()}
     required = {name: texts[name] or _EMPTY for name in ("change", "expected_impact", "verify")}
     asks = {name: reader.ask((*at, name), getattr(found, name)) for name in _QUESTIONS}
     return FixTemplate(**texts | required | asks)  # type: ignore[arg-type]
 
 
-def _test(reader: Reader, at: Keys, found: _Test) -> RuleTest:
+def _test(reader: Reader, at: Keys, found: TestEntry) -> RuleTest:
     if (found.features is None) == (found.run is None):
         reader.note(at, "a test has either features or run")
     verdict = found.expect.verdict

@@ -7,6 +7,7 @@ import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.progress import differs, last_progress, printed_plan
+from loganalyst.features.settingnames import setting_names
 from loganalyst.model import HEADER_ALONE, OF_NO_FORMAT, UNREAD, Curve, Feature, Run
 from loganalyst.patterntraits import having
 
@@ -64,22 +65,6 @@ KINDS = {
     ),
 }
 MIN_CURVE_POINTS = 4
-
-_PLAN_KEYS = (
-    "max_steps",
-    "max_iters",
-    "total_steps",
-    "num_iterations",
-    "train_iters",
-    "max_iter",
-    "total_timesteps",
-    "num_training_steps",
-    "max_train_steps",
-    "num_train_steps",
-    "total_iterations",
-    "total_iters",
-    "num_iters",
-)
 
 
 def compute(context: Context) -> Computed:
@@ -165,7 +150,7 @@ def planned_steps(context: Context) -> float | None:
     """The steps that the config plans; without a setting, the steps that the job log announces, or those that follow
     from the remaining time.
     """
-    planned = context.number(*_PLAN_KEYS)
+    planned = context.number(*setting_names().planned_steps)
     if planned and planned > 0:
         return planned
     return printed_plan(context.run, last_step(context)) or _plan_by_time(context)

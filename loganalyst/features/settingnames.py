@@ -9,6 +9,7 @@ class SettingNames(Shape, frozen=True):
     """The whole file: of each fact, the settings that may hold it, the usual one first."""
 
     numbers: dict[str, Texts]
+    planned_steps: Texts
     evaluating: Texts
     collecting: Texts
     discount: Texts

@@ -1,5 +1,6 @@
 """A few facts of the run for every report: how far, how long, best and last values, and what is not logged."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ COST_IF_MISSING = {
 OF_WEIGHTS = {"learning_rate", "grad_norm"}  # roles that trees do not have: no schedule, and no gradients of weights
 
 
-def summarise(run: Run, curves: list[Curve], kind: TrainingKind | None = None) -> dict[str, Any]:
+def summarise(run: Run, curves: Sequence[Curve], kind: TrainingKind | None = None) -> dict[str, Any]:
     """Facts by name of a run of this kind of training; an unknown fact is None.
 
     `last_step`, `epochs`, `duration_s`, `steps_per_second`, `metrics` (best and last value for each headline role),
@@ -62,7 +63,7 @@ def summarise(run: Run, curves: list[Curve], kind: TrainingKind | None = None) -
     }
 
 
-def _pace(curves: list[Curve]) -> float | None:
+def _pace(curves: Sequence[Curve]) -> float | None:
     """Steps per second of the longest judged curve over its last session; None if its steps do not increase."""
     longest = max((c for c in curves if c.role.judged), key=lambda c: len(c.steps), default=None)
     if longest is None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from loganalyst import signals
 from loganalyst.curves.heldoutsets import bare_name, is_sum
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import measure, normalise
+from loganalyst.curves.roles import is_unbounded, measure, normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
     Computed,
@@ -74,7 +74,7 @@ FEATURES = (
     Feature("val_score_name", "text", "", "name of this metric; `1 - wer` for an error rate, which is reported as 1 minus the rate", "val_accuracy"),
     Feature("val_score_points", "int", "points", "logged values of the held-out score", "val_accuracy"),
     Feature("val_score_first", "float", "score", "first value of the held-out score", "val_accuracy"),
-    Feature("val_score_begins_good", "bool", "", "the held-out score is high at its first value, so the model had learned before (false: no score is logged)", "points"),
+    Feature("val_score_begins_good", "bool", "", "the held-out score is high at its first value, so the model had learned before (false: no score is logged; NULL: its best value is neither 1 nor 100)", "points"),
     Feature("val_score_last", "float", "score", "last value of the held-out score", "val_accuracy"),
     Feature("val_accuracy_last", "float", "share", "last held-out accuracy as a share; only if the score is an accuracy", "val_accuracy"),
     Feature("val_score_best", "float", "score", "highest value of the held-out score", "val_accuracy"),
@@ -385,7 +385,7 @@ def _score(curve: Curve) -> Computed:
         "val_score_name": f"1 - {curve.metric}" if curve.role.name == "val_error_rate" else curve.metric,
         "val_score_points": len(x),
         "val_score_first": float(x[0]),
-        "val_score_begins_good": bool(x[0] > feature_limit("score_begins_good")),
+        "val_score_begins_good": _begins_good(curve),
         "val_score_last": float(x[-1]),
         "val_score_best": (float(x.max()), best),
         "val_score_best_step": (best.step, best),
@@ -398,6 +398,16 @@ def _score(curve: Curve) -> Computed:
         "val_score_quantum": signals.quantum(x),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
     }
+
+
+def _begins_good(curve: Curve) -> bool | None:
+    """Whether the first finite value is high; None for a score whose best value is neither 1 nor 100."""
+    values = curve.values[np.isfinite(curve.values)]
+    highest_share = 100 * feature_limit("share_highest")
+    if is_unbounded(curve.metric) or values.max() > highest_share:
+        return None
+    shares = share(curve) if curve.role.name != "val_score" else as_shares(curve.values)
+    return bool(shares[np.isfinite(shares)][0] > feature_limit("score_begins_good"))
 
 
 def share(curve: Curve) -> NDArray[np.float64]:

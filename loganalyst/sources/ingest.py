@@ -12,10 +12,12 @@ from types import ModuleType
 import polars as pl
 from polars.exceptions import PanicException
 
-from loganalyst import opening, processes
+from loganalyst import opening
 from loganalyst.limits import spare
 from loganalyst.model import OF_NO_FORMAT, UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
+from loganalyst.processes import streams
+from loganalyst.processes.stripes import in_stripes
 from loganalyst.sources import unknown
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discovery.filenames import Kind, kind
@@ -77,7 +79,7 @@ def _parts(files: Sequence[Named], spool: Spool, texts: frozenset[str]) -> list[
     rules, bounds = userpatterns.here().folders, opening.here()
 
     def elsewhere(some: Sequence[Named]) -> Iterator[Part]:
-        for read in processes.stream(__name__, "stripe", some, rules, bounds, texts):
+        for read in streams.stream(__name__, "stripe", some, rules, bounds, texts):
             for rows in chain.from_iterable(read.big.values()):
                 spool.adopt(rows)
             yield read
@@ -85,7 +87,7 @@ def _parts(files: Sequence[Named], spool: Spool, texts: frozenset[str]) -> list[
     def here(named: Named) -> Part:
         return part(*named, spool, only=named[1] in texts)
 
-    return processes.in_stripes(files, processes_for(files), here, elsewhere)
+    return in_stripes(files, processes_for(files), here, elsewhere)
 
 
 def processes_for(

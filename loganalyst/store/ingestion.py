@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from loganalyst.limits import Limits
-from loganalyst.processes import Ready, Workers, each
+from loganalyst.processes.eachitem import Ready, Workers, each
 from loganalyst.sources.filetables import BIG
 from loganalyst.store import changedruns, runreading
 from loganalyst.store.batch import Batch

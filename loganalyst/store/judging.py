@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from loganalyst.limits import Limits
-from loganalyst.processes import Workers, each
+from loganalyst.processes.eachitem import Workers, each
 from loganalyst.store import judgedrows
 from loganalyst.store.batch import Batch
 from loganalyst.store.columns import JUDGED

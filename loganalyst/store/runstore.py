@@ -15,7 +15,8 @@ from loganalyst import guard
 from loganalyst.errors import LogAnalystError, StoreError, nearest
 from loganalyst.limits import Limits
 from loganalyst.model import Run
-from loganalyst.processes import NotStartedError, Workers
+from loganalyst.processes.crewmember import NotStartedError
+from loganalyst.processes.eachitem import Workers
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.runs import discover
 from loganalyst.sources.filetables import BIG

@@ -16,7 +16,7 @@ from loganalyst import cli
 from loganalyst.auditing import cluster
 from loganalyst.errors import LogAnalystError, StoreError
 from loganalyst.limits import Limits
-from loganalyst.processes import Ready
+from loganalyst.processes.eachitem import Ready
 from loganalyst.store import Outcome, Store, tablefiles
 
 pytestmark = pytest.mark.takes_long

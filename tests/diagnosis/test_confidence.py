@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,38 +10,14 @@ from hypothesis import strategies as st
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import CAP, Judged, calibrate, faultless, healthy, judge_alone, scale_of
-from loganalyst.diagnosis.evidence import Answer, Answers
-from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, Scale, SymptomRule
+from loganalyst.diagnosis.confidence import CAP, Judged, calibrate, judge_alone, scale_of
+from loganalyst.diagnosis.evidence import Answer
+from loganalyst.diagnosis.rule import Calibration, Item, Rule, Scale
 from loganalyst.diagnosis.rulesql import ask
-from loganalyst.diagnosis.texttemplate import template
 from loganalyst.model import Evidence, Feature, Verdict
+from tests.diagnosis.smallcatalogues import answers, catalogue_of, item, rule
 
-INDIRECT_CAP, METRICS_CAP, UNSEEN = 0.90, 0.89, 0.05  # of rules/verdicts.yaml
-YES = ask("x", {"x": Feature("x", "bool", "", "", "")})
-TEXT = template("text", {})
-
-
-def item(id_: str, if_true: float, if_false: float, group: str = "", kind: str = "circumstantial") -> Item:
-    return Item(id_, kind, group or id_, YES, if_true, if_false, "judged", TEXT)  # type: ignore[arg-type]
-
-
-def rule(id_: str, prior: float, *items: Item, symptoms: tuple[str, ...] = ("s",), **more: object) -> Rule:
-    rest = {"title": id_, "status": "stable", "since": "0", "family": "f", "severity": "error", "summary": ""}
-    texts = {"mechanism": "", "fix": (), "will_not_fix": "", "tests": (), "path": Path(), "label": "other"}
-    return Rule(id=id_, prior=prior, symptoms=symptoms, evidence=items, **{**rest, **texts, **more})  # type: ignore[arg-type]
-
-
-def answers(
-    symptoms: Mapping[str, Answer], items: Mapping[str, tuple[Answer, ...]], applies: Mapping[str, Answer] | None = None
-) -> Answers:
-    return Answers({"run_kind": "training"}, {}, symptoms, dict.fromkeys(items, True) | (applies or {}), items)  # type: ignore[arg-type]
-
-
-def catalogue_of(*rules: Rule, core: tuple[str, ...] = ()) -> Catalogue:
-    ids = {s for r in rules for s in r.symptoms}
-    symptoms = {s: SymptomRule(s, s, YES, TEXT, core=("training",) if s in core else ()) for s in sorted(ids)}
-    return Catalogue({r.id: r for r in rules}, symptoms, {})
+INDIRECT_CAP, METRICS_CAP = 0.90, 0.89  # of rules/verdicts.yaml
 
 
 def test_alone_is_naive_bayes() -> None:
@@ -373,55 +348,6 @@ def test_a_group_without_a_candidate_is_not_calibrated() -> None:
     generous = replace(catalogue_of(direct("a", 0.1)), scales={"causes": Calibration(1.0, 9.0)})
 
     assert judged(generous, {"s": True})["a"].confidence == pytest.approx(0.1)
-
-
-def test_healthy_counts_faults_that_could_be_seen() -> None:
-    """A fault looked for hides rarely; a core one not looked for hides with its prior; others do not count."""
-    asked = rule("asked", 0.2, item("a", 1.0, -1.0), symptoms=("s",))
-    core = rule("core", 0.1, item("a", 1.0, -1.0), symptoms=("c",))
-    foreign = rule("foreign", 0.3, item("a", 1.0, -1.0), symptoms=("f",))
-    benign = rule("fine", 0.5, item("a", 1.0, -1.0), label="healthy")
-    catalogue = catalogue_of(asked, core, foreign, benign, core=("c",))
-    given_ = answers({"s": False, "c": None, "f": None}, dict.fromkeys(catalogue.rules, (None,)))
-    found = faultless(catalogue, given_, confidence.judge(catalogue, given_))
-
-    assert found == pytest.approx((1 - UNSEEN * 0.2) * (1 - 0.1))
-    settled = replace(given_, symptoms={"s": False, "c": False, "f": False})
-    assert faultless(catalogue, settled, confidence.judge(catalogue, settled)) > found
-
-
-def test_doubting_notes_lower_the_probability_of_healthy() -> None:
-    """A note lowers the log-odds by its doubt if it is shown."""
-    base = catalogue_of(rule("a", 0.2, item("a", 1.0, -1.0)))
-    catalogue = replace(base, notes={"n": NoteRule("n", "n", YES, TEXT, TEXT, (), Path("notes.yaml"), doubt=2.0)})
-    given_ = answers({"s": False}, {"a": (None,)})
-    judged_ = confidence.judge(catalogue, given_)
-    shown, hidden, unknown = (
-        faultless(catalogue, replace(given_, notes={"n": holds}), judged_) for holds in (True, False, None)
-    )
-
-    assert hidden == unknown == pytest.approx(1 - UNSEEN * 0.2)
-    assert shown == pytest.approx(confidence.sigmoid(confidence.logit(1 - UNSEEN * 0.2) - 2.0))
-
-
-@pytest.mark.parametrize(
-    ("kind", "training", "most"), [("training", None, 0.88), ("training", "graph", 1.0), ("job", None, 1.0)]
-)
-def test_a_training_of_unknown_kind_is_healthy_with_bounded_confidence(
-    kind: str, training: str | None, most: float
-) -> None:
-    """Nobody knows what such a run should show."""
-    given_ = replace(answers({}, {}), values={"run_kind": kind, "training_kind": training})
-
-    assert healthy(confidence.CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
-
-
-@pytest.mark.parametrize(("kind", "points", "most"), [("training", 10, 0.9), ("training", 1000, 1.0), ("job", 10, 1.0)])
-def test_few_points_bound_the_confidence_of_healthy(kind: str, points: int, most: float) -> None:
-    """Ten points give at most 90 %; a job log has no curve to count."""
-    given_ = replace(answers({}, {}), values={"run_kind": kind, "training_kind": "graph", "run_longest_metric": points})
-
-    assert healthy(confidence.CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
 
 
 def test_rivals_at_the_edge_of_their_verdict_keep_their_order() -> None:

@@ -69,6 +69,28 @@ def test_a_score_begins_good_by_its_first_value(features_of: FeaturesOf) -> None
     assert [features_of(metrics).values["val_score_begins_good"] for metrics in logged] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("metric", "values", "good"),
+    [
+        ("val/PSNR", [18.2, 24.0, 27.5], None),
+        ("val_si_sdr", [0.9, 8.1, 11.6], None),
+        ("val_pesq", [1.8, 2.2, 2.6], None),
+        ("val_hits", [212.0, 260.0, 301.0], None),
+        ("val_mIoU", [41.0, 55.0, 62.0], False),
+        ("val_mIoU", [81.0, 82.0, 82.5], True),
+        ("val_auc", [0.81, 0.85, 0.88], True),
+    ],
+)
+def test_only_a_score_with_an_upper_bound_begins_good(
+    features_of: FeaturesOf, metric: str, values: list[float], good: bool | None
+) -> None:
+    """Its best value is 1 or 100; a value in decibels or points is not good on its own."""
+    row = features_of({metric: values}).values
+
+    assert row["val_score_metric"] == metric
+    assert row["val_score_begins_good"] is good
+
+
 def test_a_held_out_loss_that_ends_nan(features_of: FeaturesOf) -> None:
     """Intermittent NaN is harmless; a held-out loss that is NaN to the end is broken."""
     broken = features_of({"loss": DECAY, "val_loss": [*DECAY[:100], *[NAN] * 100]}).values

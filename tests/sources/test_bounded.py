@@ -16,8 +16,8 @@ from loganalyst.model import UNREAD, Diagnosis
 from loganalyst.pipeline import diagnose
 from loganalyst.sources.files import compressed, sparse
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines.loglines import MAX_ROW_BYTES
-from loganalyst.sources.text.programstarts import MAX_SESSIONS
+from loganalyst.sources.text.lines.chunks import MAX_ROW_BYTES
+from loganalyst.sources.text.starts import MAX_SESSIONS
 
 TB = 1 << 40
 STEPS = "".join(f"step {i} loss {3 / (i + 1):.4f} lr 0.001\n" for i in range(500))

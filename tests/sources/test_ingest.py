@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from loganalyst import diagnose, processes
+from loganalyst import diagnose
 from loganalyst.errors import SourceError
 from loganalyst.model import OF_NO_FORMAT, Run
+from loganalyst.processes import streams
+from loganalyst.processes.worker import DiedError
 from loganalyst.sources import ingest as module
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.ingest import ingest, only_texts, processes_for
@@ -172,8 +174,8 @@ def test_several_processes_read_the_same_run(ranks: Path, read_here: Run, monkey
         asked.append(len(files))
         return real(name, function, files, *more)
 
-    real, expected = processes.stream, read_here
-    monkeypatch.setattr(processes, "stream", stream)
+    real, expected = streams.stream, read_here
+    monkeypatch.setattr(streams, "stream", stream)
     for spare in (1, 2):
         assert_same(read_with(monkeypatch, spare, ranks), expected)
 
@@ -189,11 +191,11 @@ def test_files_of_a_process_that_died_are_read_here(
     def stream(*asked: Any) -> Iterator[Any]:
         for done, item in enumerate(real(*asked)):
             if done == 5:
-                raise processes.DiedError("signal 9")
+                raise DiedError("signal 9")
             yield item
 
-    real, expected = processes.stream, read_here
-    monkeypatch.setattr(processes, "stream", stream)
+    real, expected = streams.stream, read_here
+    monkeypatch.setattr(streams, "stream", stream)
 
     assert_same(read_with(monkeypatch, 1, ranks), expected)
 

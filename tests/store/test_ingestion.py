@@ -13,7 +13,7 @@ import pytest
 
 from loganalyst import Store
 from loganalyst.errors import StoreError
-from loganalyst.processes import Ready
+from loganalyst.processes.eachitem import Ready
 from loganalyst.store import ingestion, tablefiles
 from loganalyst.store.changedruns import Below, Damage
 

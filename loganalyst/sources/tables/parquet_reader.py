@@ -18,9 +18,10 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 import polars as pl
 
-from loganalyst import processes
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.opening import checked, opened
+from loganalyst.processes import streams
+from loganalyst.processes.worker import DiedError
 from loganalyst.sources.files.lineblocks import gap
 from loganalyst.sources.tables.stepcolumns import AXES, NAMES, PARTS, Axes, matching, normalised
 
@@ -66,7 +67,7 @@ def read(path: Path, *, window: int = WINDOW, max_deaths: int = MAX_DEATHS) -> I
     place, fatal, broken = Place(), set[str](), dict[str, str]()
     for left in range(max_deaths, 0, -1):
         try:
-            for event in processes.stream(__name__, "tables", path, window, place, fatal):
+            for event in streams.stream(__name__, "tables", path, window, place, fatal):
                 if isinstance(event, Tables):
                     yield event
                 elif isinstance(event, Place):
@@ -74,7 +75,7 @@ def read(path: Path, *, window: int = WINDOW, max_deaths: int = MAX_DEATHS) -> I
                 else:
                     broken.setdefault(*event)
             break
-        except processes.DiedError as died:
+        except DiedError as died:
             if not place.columns or left == 1:
                 why = f"Parquet: damaged so that its decoder ended ({died}); what it had read before is kept"
                 yield Tables(gaps=gap(path, why, 0, path.stat().st_size))

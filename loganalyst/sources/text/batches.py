@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst import processes
 from loganalyst.limits import spare
 from loganalyst.opening import opened_raw
+from loganalyst.processes import streams
+from loganalyst.processes.worker import DiedError
 from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import kind_hashes
-from loganalyst.sources.text.lines.loglines import Chunk, Place
+from loganalyst.sources.text.lines.loglines import Place
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.patterns import catalogue
 from loganalyst.sources.text.sizes import SIZES, Sizes
@@ -84,14 +86,14 @@ def _scanned_with_help(log: Log) -> Iterator[Batch]:
         for batch in _scanned_by_helper(remainder):
             yield batch
             done += 1
-    except (processes.DiedError, OSError):  # then this process scans the rest
+    except (DiedError, OSError):  # then this process scans the rest
         yield from islice(_scanned(remainder), done, None)
 
 
 def _start_helper() -> None:
     """Start a process that has all warm_up loaded and waits for work."""
-    with suppress(processes.DiedError, OSError):  # then it cannot help later either
-        list(processes.stream(__name__, "warm_up"))
+    with suppress(DiedError, OSError):  # then it cannot help later either
+        list(streams.stream(__name__, "warm_up"))
 
 
 def warm_up() -> tuple[()]:
@@ -122,7 +124,7 @@ def _unbroken(log: Log) -> Iterator[tuple[Chunk, Place | None]]:
 def _scanned_by_helper(log: Log) -> Iterator[Batch]:
     """The rows that another process scanned. Raises DiedError, OSError."""
     with opened_raw(log.path) as file:
-        for rows, *found, place in processes.stream(__name__, "pack", log):
+        for rows, *found, place in streams.stream(__name__, "pack", log):
             yield Scanned(_unpack(file.fileno(), *rows), *found), place
 
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
-from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.openingwords import states_fault
 
 # Counters by name, with all numbers that follow: `step 0`, `"step": 20`, `Epoch [1][10/200]`, `iteration  10/   600`

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits

@@ -15,10 +15,11 @@ from loganalyst.model import Tables, table
 from loganalyst.opening import opened
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.formats import HEAD, formats
-from loganalyst.sources.text import batches, sniffing
+from loganalyst.sources.text import batches, sessionrecords, sniffing
 from loganalyst.sources.text.batches import Log, Scanned
 from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines import owners, powershell, printedarguments, stamps, wrapped
+from loganalyst.sources.text.lines.chunks import MAX_ROW_BYTES, Chunk
 from loganalyst.sources.text.lines.linekinds import Kinds, Look
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.metrics import barsteps, lastprogress, printedhistories, unreadrows
@@ -28,7 +29,9 @@ from loganalyst.sources.text.patterns import closing, ending, goingon, userpatte
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits, Lines
 from loganalyst.sources.text.patterns.trainersseen import TrainersSeen
 from loganalyst.sources.text.programstarts import Sessions
+from loganalyst.sources.text.sessionends import Session
 from loganalyst.sources.text.sizes import SIZES, Sizes
+from loganalyst.sources.text.starts import Starts
 from loganalyst.sources.text.tracebacks import textblocks, tracelines
 from loganalyst.sources.text.tracebacks.folding import Blocks
 
@@ -46,8 +49,8 @@ _EXTRA_WORDS = (
     printedarguments.ENVIRONMENT,
     *printedarguments.LOADED,
 )
-# `slurm-4711_3.out`, `train-4711.log`, `train.o4711`
 _MAX_SHOWN = 60  # characters of a line that a gap shows
+# `slurm-4711_3.out`, `train-4711.log`, `train.o4711`
 _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:out|err|log)$|\.[oe](\d{3,})$")
 
 
@@ -125,7 +128,7 @@ class _Reading:
         self.lines = Lines(name, self.rank, self.node, self.catalogue)
         hit = _JOB_IN_NAME.search(name)
         job = next(filter(None, hit.groups()), None) if hit else None
-        self.sessions = Sessions(name, job.partition("_")[0] if job and task else job)
+        self.sessions = Sessions(Starts([Session(1, job.partition("_")[0] if job and task else job)]))
         self.kinds = Kinds()
         self.steps = Steps(sizes=sizes)
         self.metrics = logmetrics.Reader(self.kinds, self.steps.code)
@@ -182,10 +185,10 @@ class _Reading:
         time = self.clock.at(look.time, hits.row, self.rows)
         self.clock.go_on(look.time, self.rows)
         self.rows += len(chunk)
-        self.sessions.add(hits, self.catalogue, numbers.rows(), chunk, look)
+        sessionrecords.add(self.sessions.starts, hits, self.catalogue, chunk, look, number_rows=numbers.rows())
         words = _EXTRA_WORDS[_EXTRA_WORDS.index(printedarguments.CALL) :]
         printed = chunk.some(np.unique(np.concatenate([rows_with[word] for word in words])))
-        new = self.lines.add(hits, text, self.sessions.at(hits.line), time)
+        new = self.lines.add(hits, text, self.sessions.starts.at(hits.line), time)
         config = printedarguments.arguments(printed, self.name)
         left_out = pl.concat([self._unlisted_gaps(lost, chunk), self._shortened_gaps(chunk)])
         self.kept.update(lines=new, config=config.height, gaps=left_out.height)
@@ -213,20 +216,20 @@ class _Reading:
             numbers.update(dict(points.group_by("metric").len().iter_rows()))
             yield Tables(points=points)
         found, left_out = self.blocks.summary(self.name)
-        ends = [ending.cut(path, self.last_line, len(self.sessions.all) - 1), *self._last_words(path)]
-        sessions = self.sessions.summary(self.last_line)
+        ends = [ending.cut(path, self.last_line, len(self.sessions.starts.all) - 1), *self._last_words(path)]
+        sessions = sessionrecords.summary(self.name, self.sessions.starts, self.last_line)
         number, begin = sessions.height - 1, sessions["first_line"][-1]
         histories = printedhistories.found(path, number, begin, self.last_line, numbers)
         progress = lastprogress.last(path, number, begin, self.last_line)
-        ends += [progress, self.trainers.table(self.sessions)]
+        ends += [progress, self.trainers.table(self.sessions.starts)]
         if read + histories.height < unreadrows.MAX_POINTS:
             ends.append(unreadrows.found(path, number, begin, self.last_line))
-        left_out = pl.concat([left_out, self.sessions.left_out()])
+        left_out = pl.concat([left_out, sessionrecords.left_out(self.name, self.sessions.starts)])
         yield Tables(points=histories, sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 
     def _last_words(self, path: Path) -> list[pl.DataFrame]:
         """What the last lines of the log say of its end: an error, else that the job ended well."""
-        session, number = self.sessions.all[-1], len(self.sessions.all) - 1
+        session, number = self.sessions.starts.all[-1], len(self.sessions.starts.all) - 1
         if session.ended_well:
             return []
         tail = ending.last_lines(path, self.last_line)
@@ -260,7 +263,7 @@ class _Reading:
         self.chains += found.chains
         return ends
 
-    def _placed(self, found: pl.DataFrame, chunk: textlines.Chunk, look: Look, session: Integers) -> pl.DataFrame:
+    def _placed(self, found: pl.DataFrame, chunk: Chunk, look: Look, session: Integers) -> pl.DataFrame:
         """Blocks of a batch with session, lines, offset and time; rank and node of the log where they name none."""
         first, last = found["first"].to_numpy(), found["last"].to_numpy()
         time = pl.Series(self.clock.at(look.time, first, self.rows)).cast(pl.Int64)
@@ -274,19 +277,19 @@ class _Reading:
             node=pl.coalesce("node", pl.lit(self.node, pl.String)),
         )
 
-    def _shortened_gaps(self, chunk: textlines.Chunk) -> pl.DataFrame:
+    def _shortened_gaps(self, chunk: Chunk) -> pl.DataFrame:
         """The gap that says which lines are not read completely."""
         rows = chunk.shortened()
         if not len(rows):
             return table("gaps")
         lines = np.unique(chunk.line[rows])
         more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
-        most = f"{textlines.MAX_ROW_BYTES:,} bytes"
+        most = f"{MAX_ROW_BYTES:,} bytes"
         why = f"the middle of line {lines[0]}{more}: of a line above {most} only both ends are read"
         offset = None if chunk.offset is None else [chunk.offset[rows[0]]]
         return table("gaps", {"file": self.name, "offset": offset, "why": [why]})
 
-    def _unlisted_gaps(self, lost: Hits, chunk: textlines.Chunk) -> pl.DataFrame:
+    def _unlisted_gaps(self, lost: Hits, chunk: Chunk) -> pl.DataFrame:
         """The gaps that say how many lines of one pattern are not listed, with the first of them."""
         if not len(lost):
             return table("gaps")

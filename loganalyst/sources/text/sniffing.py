@@ -2,13 +2,17 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import polars as pl
 
+from loganalyst.namewords import word_file
 from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.lines.filebatches import UTF16
 from loganalyst.sources.text.metrics import barerows, printedtables
 from loganalyst.sources.text.patterns import catalogue, userpatterns
+from loganalyst.thresholds import reading_limit
 
 # `slurm-7.out`, `output.txt`, `train.log`, `train.log.1`, `job.o4711`, `stdout_0`, `log.3`, `out.0.3`
 _LOG_NAME = re.compile(
@@ -31,13 +35,6 @@ _CODE = re.compile(
     r"|^(?:#|//|/\*|--\s|@\w|[\"']{3}|[\w.]+ (?:=|<-) )|[;{]\s*$",
     re.MULTILINE,
 )
-# A line of a training or a job: `3.2it/s`, `INFO`, `loss: 0.5`, `'step': 3`, `epoch [3`
-_TRAINING_LINE = (
-    r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
-    r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?(?:\s*[:=#])?\s*\[?['\"]?[-+]?\d"
-)
-# A number behind its name and a sign: `loss: 0.5`, `'step': 3`, `epoch=[3`
-_NAMED_NUMBER = r"(?i)\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?\s*[:=#]\s*\[?['\"]?[-+]?\d"
 # The head of another format: `#!/bin/sh`, `<?xml`, `%PDF`, `---` and `key: value` (YAML), `#include`, `import x as y`,
 # `from x import y`
 _OTHER_FORMAT = re.compile(
@@ -49,8 +46,7 @@ _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss
 _NO_TABLE_ROW = re.compile(
     r"^\s*\{['\"]|\d(?:it/s|s/it)\b"
 )  # `{'loss': 0.5, 'lr': 1e-3}`, `| 3/9 [00:02<00:04, 1.5it/s]`
-_PRINTED_LINES = 200  # of which MIN_PRINTED_SHARE must be those of a training
-MIN_PRINTED_SHARE = 0.5
+_PRINTED_LINES = 200  # that are searched for those of a training
 _TITLED_LINES = 200  # in which such a table must begin
 MIN_TEXT_SHARE = 0.97  # of the bytes of a text that are no control characters
 # control characters that text does not hold
@@ -64,7 +60,7 @@ def likeness(path: Path, head: bytes) -> float:
         text = textlines.head(head) if path.suffix.lower() in (".csv", ".tsv") else ""
         return 0.4 if text and (_is_titled_table(text) or _is_printed(text)) else 0.0
     plain = head.replace(b"\x00", b"")
-    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
+    if head[:2] not in UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
         return 0.0
     text = textlines.head(head)
     if not named and _PROGRAM_NAME.search(path.name) and _CODE.search(text):
@@ -76,12 +72,33 @@ def likeness(path: Path, head: bytes) -> float:
     return 0.4 if _is_training_text(text) else 0.0
 
 
+@cache
+def _training_line() -> re.Pattern[str]:
+    """A line of a training or a job: `3.2it/s`, `INFO`, `loss: 0.5`, `'step': 3`, `epoch [3`."""
+    return re.compile(
+        r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
+        rf"|{_printed_name()}['\"]?(?:\s*[:=#])?\s*\[?['\"]?[-+]?\d"
+    )
+
+
+@cache
+def _named_number() -> re.Pattern[str]:
+    """A number behind its name and a sign: `loss: 0.5`, `'step': 3`, `epoch=[3`."""
+    return re.compile(rf"(?i){_printed_name()}['\"]?\s*[:=#]\s*\[?['\"]?[-+]?\d")
+
+
+def _printed_name() -> str:
+    """A name that a training prints: `loss`, `epochs`, `step_time`."""
+    return rf"\b(?:{'|'.join(word_file().printed)})\w*"
+
+
 def _is_printed(text: str) -> bool:
     """Whether most lines are those that a training prints, which a program wrote into a file with the name of a table:
     `Epoch:3, mask loss is 0.5`.
     """
     lines = pl.Series([line for line in text.split("\n")[:_PRINTED_LINES] if line.strip()], dtype=pl.String)
-    return lines.len() > 1 and bool(lines.str.contains(_NAMED_NUMBER).mean() >= MIN_PRINTED_SHARE)  # type: ignore[operator]
+    named = lines.str.contains(_named_number().pattern).sum()
+    return lines.len() > 1 and named >= reading_limit("printed_share") * lines.len()
 
 
 def _is_titled_table(text: str) -> bool:
@@ -100,7 +117,7 @@ def is_plain_text(path: Path, head: bytes) -> bool:
     False
     """
     named_otherwise = _OTHER_NAME.search(path.name) or _PROGRAM_NAME.search(path.name)
-    if not head or named_otherwise or (0 in head and head[:2] not in textlines.UTF16):
+    if not head or named_otherwise or (0 in head and head[:2] not in UTF16):
         return False
     return len(head.translate(None, _CONTROL_BYTES)) >= MIN_TEXT_SHARE * len(head)
 
@@ -113,7 +130,7 @@ def is_training(head: bytes) -> bool:
 def _is_training_text(text: str) -> bool:
     """As `is_training`, for text."""
     lines = pl.Series(text.split("\n"))
-    is_training_line = lines.str.contains(_TRAINING_LINE).any() or printedtables.headed(lines)
+    is_training_line = lines.str.contains(_training_line().pattern).any() or printedtables.headed(lines)
     return is_training_line or catalogue.match(lines, userpatterns.known(userpatterns.here())).height > 0
 
 
@@ -138,7 +155,7 @@ def _is_table(text: str) -> bool:
     head = text.split("\n")[:5]
     if any(map(_NO_TABLE_ROW.search, head)):
         return False
-    if head[0].count("\t") > 1 and not (_NAMED_VALUE.search(head[0]) or re.search(_TRAINING_LINE, head[0])):
+    if head[0].count("\t") > 1 and not (_NAMED_VALUE.search(head[0]) or _training_line().search(head[0])):
         return True
     counts = {line.count(",") for line in head}
     even = len(head) == 5 and len(counts) == 1 and counts.pop() >= 2

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loganalyst import processes
 from loganalyst.limits import spare
 from loganalyst.model import Tables
+from loganalyst.processes import streams
+from loganalyst.processes.worker import DiedError
 from loganalyst.sources.text import batches, reader
 from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.patterns.catalogue import Also
@@ -60,7 +61,7 @@ def helped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(batches, "spare", lambda: 1)
     monkeypatch.setattr(batches, "_start_helper", lambda: None)
-    monkeypatch.setattr(processes, "stream", each)
+    monkeypatch.setattr(streams, "stream", each)
     return asked
 
 
@@ -100,9 +101,9 @@ def test_two_processes_read_the_same_as_one(tmp_path: Path, monkeypatch: pytest.
     steps = (KINDS[0].replace(b"17/100", b"%d/999" % step) for step in range(400_000))
     path.write_bytes(b"".join(steps) + KINDS[2] + KINDS[3])
     expected = reading(path)
-    asked, each = [], processes.stream
+    asked, each = [], streams.stream
     monkeypatch.setattr(batches, "spare", lambda: 1)
-    monkeypatch.setattr(processes, "stream", lambda *named: (asked.append(named[1]), each(*named))[1])
+    monkeypatch.setattr(streams, "stream", lambda *named: (asked.append(named[1]), each(*named))[1])
     batches._start_helper()
     monkeypatch.setattr(batches, "_start_helper", lambda: None)  # it runs already, however busy the machine is
     found = reading(path, Sizes(shared=0))
@@ -111,7 +112,7 @@ def test_two_processes_read_the_same_as_one(tmp_path: Path, monkeypatch: pytest.
     same(found, expected)
 
 
-@pytest.mark.parametrize("error", [processes.DiedError("signal 9"), OSError("no more processes"), EOFError()])
+@pytest.mark.parametrize("error", [DiedError("signal 9"), OSError("no more processes"), EOFError()])
 @pytest.mark.parametrize("given", [0, 1, 3])
 def test_this_process_scans_the_rest_where_the_other_ends(
     tmp_path: Path, helped: list[str], monkeypatch: pytest.MonkeyPatch, given: int, error: Exception
@@ -123,7 +124,7 @@ def test_this_process_scans_the_rest_where_the_other_ends(
 
     path = tmp_path / "job.log"
     path.write_bytes(b"".join(KINDS) * 8)  # seven batches
-    monkeypatch.setattr(processes, "stream", dying)
+    monkeypatch.setattr(streams, "stream", dying)
 
     if isinstance(error, EOFError):  # not the end of a process: a defect of ours, which must show
         with pytest.raises(EOFError):

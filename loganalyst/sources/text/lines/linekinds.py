@@ -13,8 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines import stamps
+from loganalyst.sources.text.lines.chunks import Chunk, split
 from loganalyst.sources.text.lines.heads import before_cells
-from loganalyst.sources.text.lines.loglines import Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import barerows, headings, printedforms, printedtables

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import Records
 from loganalyst.thresholds import reading_limit
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 
 # `Test Error: `, `Running Validation...`, `Eval begin...`, `--- Validation ---`, `[Testing]`, `Epoch 3 Validation`,
 # `----- Validation 12 -----`, `Testergebnis`

@@ -15,8 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import table
+from loganalyst.sources.text.lines.chunks import Chunk, chunk_of
 from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kind_hashes
-from loganalyst.sources.text.lines.loglines import Chunk, chunk_of
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import barerows, headings, lineforms, printedforms, printedtables, quotedlines
 from loganalyst.sources.text.metrics.lineforms import Form

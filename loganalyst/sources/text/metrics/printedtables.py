@@ -130,23 +130,7 @@ def _shaped(found: pl.DataFrame) -> pl.DataFrame:
 
 def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
     """One record per block of `| key | value |` rows; `| train/ | |` opens a section of indented rows."""
-    rows = (
-        lines.filter(pl.col("text").str.contains(BLOCK))
-        .with_columns(ruler=pl.col("text").str.contains(_RULER))
-        .with_columns(block=(pl.col("ruler") | (pl.col("row").diff() != 1).fill_null(True)).cum_sum())
-        .filter(~pl.col("ruler"))
-        .select("block", at="row", cell=pl.col("text").str.extract_groups(_ROW))
-        .unnest("cell")
-        .rename({"1": "indent", "2": "key", "3": "text"})
-    )
-    opened = pl.when(pl.col("text") == "").then(
-        pl.when(pl.col("key").str.ends_with("/")).then("key").otherwise(pl.lit(""))
-    )
-    indented = pl.col("indent").str.len_chars() > 1
-    section = pl.when(indented).then(opened.forward_fill().over("block").fill_null("")).otherwise(pl.lit(""))
-    rows = rows.with_columns(name=section + pl.col("key"), plain=pl.col("key").str.to_lowercase()).filter(
-        pl.col("text").str.contains(f"^{NUMBER}%?$")
-    )
+    rows = _in_sections(_block_rows(lines)).filter(pl.col("text").str.contains(f"^{NUMBER}%?$"))
     counter = pl.col("plain").str.split("/").list.last()  # `misc/total_timesteps`
     rank = counter.replace_strict(_RANKS, default=None, return_dtype=pl.Int64)
     rows = rows.with_columns(rank=rank, row=pl.col("at").max().over("block")).with_columns(
@@ -158,14 +142,41 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("rank").is_null())
         .then(pl.when(pl.col("plain").is_in(["epoch", "epochs"])).then(pl.lit("epoch")).otherwise(pl.lit("metric")))
     )
+    value = as_number(pl.col("text").str.strip_suffix("%"))
+    return _shaped(rows.with_columns(role=role, value=value).filter(_of_results(), pl.col("role").is_not_null()))
+
+
+def _block_rows(lines: pl.DataFrame) -> pl.DataFrame:
+    """The rows of blocks: number of the block, indent, key and text."""
+    return (
+        lines.filter(pl.col("text").str.contains(BLOCK))
+        .with_columns(ruler=pl.col("text").str.contains(_RULER))
+        .with_columns(block=(pl.col("ruler") | (pl.col("row").diff() != 1).fill_null(True)).cum_sum())
+        .filter(~pl.col("ruler"))
+        .select("block", at="row", cell=pl.col("text").str.extract_groups(_ROW))
+        .unnest("cell")
+        .rename({"1": "indent", "2": "key", "3": "text"})
+    )
+
+
+def _in_sections(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of blocks with their `name`, which begins with the section, and the key in lower case (`plain`)."""
+    opened = pl.when(pl.col("text") == "").then(
+        pl.when(pl.col("key").str.ends_with("/")).then("key").otherwise(pl.lit(""))
+    )
+    indented = pl.col("indent").str.len_chars() > 1
+    section = pl.when(indented).then(opened.forward_fill().over("block").fill_null("")).otherwise(pl.lit(""))
+    return rows.with_columns(name=section + pl.col("key"), plain=pl.col("key").str.to_lowercase())
+
+
+def _of_results() -> pl.Expr:
+    """Whether a row of a block is of results: by a counter in the block, or names of results."""
     placed = pl.col("rank").is_not_null().any().over("block")
     named = (pl.len().over("block") > 1) & pl.col("name").str.contains(r"^[^\W\d_][^=]{0,59}$")
     words = pl.col("plain").str.replace_all("_", " ", literal=True)
     result = words.str.contains(RESULT) & ~words.str.contains(SETTING)
     often = (pl.len().over("name") >= 3) & result.any().over("block")
-    kept = placed | often | (result & words.str.contains(r"^(?:test|val|eval)"))
-    value = as_number(pl.col("text").str.strip_suffix("%"))
-    return _shaped(rows.with_columns(role=role, value=value).filter(kept & named, pl.col("role").is_not_null()))
+    return (placed | often | (result & words.str.contains(r"^(?:test|val|eval)"))) & named
 
 
 def _columns(lines: pl.DataFrame) -> pl.DataFrame:
@@ -173,22 +184,44 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     bar's refreshes the last counts.
     """
     lines = _joined_headers(lines).with_columns(_unruled(pl.col("text").str.replace(_BAR, "")))
+    names = _column_names(lines)
+    if names.is_empty():
+        return pl.DataFrame(schema=SCHEMA)
+    cells = (
+        _last_refreshes(_rows_under(lines, names))
+        .with_columns(column=pl.int_ranges(pl.col("word").list.len()))
+        .explode("word", "column")
+        .join(names.drop("width", "of_class"), on=["under", "column"], maintain_order="left")
+    )
+    number = as_number(pl.col("word").str.extract(f"^({NUMBER})[%A-Za-z]*$"))
+    counts = pl.col("column") == 0
+    is_step = pl.col("column") == pl.col("steps_at")
+    role = pl.when(counts).then(pl.lit("epoch")).when(is_step).then(pl.lit("step")).otherwise(pl.lit("metric"))
+    cells = cells.with_columns(role=role, value=pl.when(counts).then("epoch").otherwise(number), at="row")
+    return _shaped(cells.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_NO_RESULT)))
+
+
+def _column_names(lines: pl.DataFrame) -> pl.DataFrame:
+    """The names of columns: row of the header (`under`), column, number of columns (`width`), and whether rows are by
+    class.
+    """
     headers = lines.select("row", "text").filter(pl.col("text").str.contains(_NAMES + "$"))
     headers = headers.filter(pl.col("text").str.to_lowercase().str.contains(RESULT + r"|\bbox\b.*\bcls\b"))
-    if headers.is_empty():
-        return pl.DataFrame(schema=SCHEMA)
-    names = (
+    return (
         headers.select(under="row", name=pl.col("text").str.extract_all(r"\S+"))
         .with_columns(column=pl.int_ranges(pl.col("name").list.len()), width=pl.col("name").list.len())
         .explode("name", "column")
         .with_columns(name=pl.col("name").str.replace(r"^\w+\(", "").str.strip_chars("):,"))
         .with_columns(of_class=pl.col("name").first().over("under").str.to_lowercase() == "class")
     )
+
+
+def _rows_under(lines: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+    """The rows of numbers below each header: their `word` list, and the column that counts steps (`steps_at`)."""
     beside = names.filter(pl.col("name").str.contains(_STEPS_BESIDE), pl.col("column") > 0)
     beside = beside.group_by("under").agg(steps_at=pl.col("column").min())
-    steps = pl.col("word").list.get(pl.col("steps_at"), null_on_oob=True)
     cell = f"^(?:{NUMBER}[%A-Za-z]{{0,2}}|-|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
-    body = (
+    return (
         lines.select("row", "session", word=pl.col("text").str.extract_all(r"\S+"))
         .with_columns(of_class=pl.col("word").list.first() == "all")
         .drop_nulls("of_class")
@@ -206,17 +239,15 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
             pl.col("word").list.first().str.contains(r"^(?:\d+|\d+/\d+|all)$"),
             pl.col("word").list.slice(1).list.eval(pl.element().str.contains(cell)).list.all(),
         )
-        .with_columns(epoch=pl.col("word").list.first().str.extract(r"^(\d+)").cast(pl.Float64, strict=False))
+    )
+
+
+def _last_refreshes(rows: pl.DataFrame) -> pl.DataFrame:
+    """The last row of each epoch and step, with its epoch; a row by class belongs to the epoch above."""
+    steps = pl.col("word").list.get(pl.col("steps_at"), null_on_oob=True)
+    return (
+        rows.with_columns(epoch=pl.col("word").list.first().str.extract(r"^(\d+)").cast(pl.Float64, strict=False))
         .with_columns(again=pl.struct("epoch", steps).eq_missing(pl.struct("epoch", steps).shift(-1)).over("under"))
         .filter(~pl.col("again"))
         .with_columns(epoch=pl.col("epoch").forward_fill().over("session"))
-        .with_columns(column=pl.int_ranges(pl.col("word").list.len()))
-        .explode("word", "column")
-        .join(names.drop("width", "of_class"), on=["under", "column"], maintain_order="left")
     )
-    number = as_number(pl.col("word").str.extract(f"^({NUMBER})[%A-Za-z]*$"))
-    counts = pl.col("column") == 0
-    is_step = pl.col("column") == pl.col("steps_at")
-    role = pl.when(counts).then(pl.lit("epoch")).when(is_step).then(pl.lit("step")).otherwise(pl.lit("metric"))
-    body = body.with_columns(role=role, value=pl.when(counts).then("epoch").otherwise(number), at="row")
-    return _shaped(body.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_NO_RESULT)))

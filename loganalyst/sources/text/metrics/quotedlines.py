@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import Look, Mask, Rows
-from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import lineforms
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.sources.text.lines import heads
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers, Mask
 from loganalyst.sources.text.patterns import unknownerrors
 

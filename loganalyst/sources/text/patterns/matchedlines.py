@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from loganalyst.model import SCHEMAS, Time, table
 from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines import heads, owners, pods, warninglines
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE, Grouping, Integers, Mask, Table
 from loganalyst.sources.text.patterns import catalogue as patterns
 from loganalyst.sources.text.patterns import handledfaults, unknownerrors

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import table
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers
-from loganalyst.sources.text.programstarts import Sessions
+from loganalyst.sources.text.starts import Starts
 
 PATTERN = "trainer-line"
 MAX_TEXT_CHARS = 200  # characters of a line that are kept
@@ -28,11 +28,11 @@ class TrainersSeen(msgspec.Struct):
             line = (int(chunk.line[row]), chunk.some(np.array([row]))[0][:MAX_TEXT_CHARS])
             self.first.setdefault(texts[-1 - number], line)
 
-    def table(self, sessions: Sessions) -> pl.DataFrame:
+    def table(self, starts: Starts) -> pl.DataFrame:
         """The rows of `lines`, in the order of the texts."""
         seen = sorted(self.first.items())
         line = np.array([number for _, (number, _) in seen], np.int64)
         return table("lines", {
-            "session": sessions.at(line), "file": self.file, "line": line, "pattern": PATTERN, "part": "advice",
+            "session": starts.at(line), "file": self.file, "line": line, "pattern": PATTERN, "part": "advice",
             "captures": [json.dumps({"witness": text}) for text, _ in seen], "text": [text for _, (_, text) in seen],
         })  # fmt: skip

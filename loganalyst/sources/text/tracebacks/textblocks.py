@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from loganalyst.sources.text.lines.loglines import Chunk
+from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.tracebacks import chains as tracebacks
 from loganalyst.sources.text.tracebacks import (

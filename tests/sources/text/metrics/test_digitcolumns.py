@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loganalyst.sources.text.lines.loglines import chunk_of
+from loganalyst.sources.text.lines.chunks import chunk_of
 from loganalyst.sources.text.metrics import digitcolumns, lineforms
 
 NUMBERS = st.sampled_from(

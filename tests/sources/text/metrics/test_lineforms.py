@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from loganalyst.sources.text.lines.loglines import chunk_of
+from loganalyst.sources.text.lines.chunks import chunk_of
 from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, SLOT
 from loganalyst.sources.text.metrics import lineforms
 

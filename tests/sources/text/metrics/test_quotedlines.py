@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from loganalyst.sources.text.lines.chunks import chunk_of
 from loganalyst.sources.text.lines.linekinds import Kinds, kind_hashes
-from loganalyst.sources.text.lines.loglines import chunk_of
 from loganalyst.sources.text.metrics.quotedlines import quoted
 
 LOG = """loss: 0.5

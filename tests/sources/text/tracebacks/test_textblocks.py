@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines.loglines import chunk_of
+from loganalyst.sources.text.lines.chunks import chunk_of
 from loganalyst.sources.text.sizes import SIZES, Sizes
 from loganalyst.sources.text.tracebacks import textblocks
 
