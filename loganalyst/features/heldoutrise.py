@@ -15,7 +15,7 @@ from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("val_loss_given_back", "float", "share", "rise of the held-out loss after its lowest level, as a share of its fall from the first logged value to that level (1: it ended at its first value, or above)", "val_loss"),
-    Feature("val_loss_swings", "bool", "", "the held-out loss swings so far that neither its fall over the run nor its rise since its best is beyond its noise (false also with few values)", "val_loss"),
+    Feature("val_loss_swings", "bool", "", "the held-out loss swings so far that neither its fall over the run nor its rise since its best is beyond its noise (false also with few values or none)", "val_loss"),
     Feature("val_score_rose_since_loss_best", "bool", "", "a held-out score ends higher than when the held-out loss was lowest, by medians of three", "val_accuracy"),
     Feature("val_score_risen_metric", "text", "", "name of that score", "val_accuracy"),
 )  # fmt: skip
@@ -24,10 +24,10 @@ POINTS = 3  # values of a score that show its level
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; nothing without a held-out loss."""
+    """All of FEATURES; without a held-out loss only that none swings."""
     found = worst_loss(context)
     if found is None:
-        return {}
+        return {"val_loss_swings": False}
     curve, gap = found
     risen: Computed = {"val_loss_swings": _swings(context, curve, gap)}
     risen |= _risen(context, curve, gap.best_index) if gap.best_index is not None else {}

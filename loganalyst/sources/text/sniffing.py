@@ -46,6 +46,8 @@ _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss
 _NO_TABLE_ROW = re.compile(
     r"^\s*\{['\"]|\d(?:it/s|s/it)\b"
 )  # `{'loss': 0.5, 'lr': 1e-3}`, `| 3/9 [00:02<00:04, 1.5it/s]`
+# `  File "/home/u/train.py", line 12, in <module>`: a program's output, whatever name the file has
+_FRAME = re.compile(r'^ *File "[^"\n]{1,300}", line \d{1,7}, in ', re.MULTILINE)
 _PRINTED_LINES = 200  # that are searched for those of a training
 _TITLED_LINES = 200  # in which such a table must begin
 MIN_TEXT_SHARE = 0.97  # of the bytes of a text that are no control characters
@@ -58,7 +60,7 @@ def likeness(path: Path, head: bytes) -> float:
     named = 0.6 if _SURE_NAME.search(path.name) else 0.5 if _LOG_NAME.search(path.name) else 0.0
     if not named and _OTHER_NAME.search(path.name):
         text = textlines.head(head) if path.suffix.lower() in (".csv", ".tsv") else ""
-        return 0.4 if text and (_is_titled_table(text) or _is_printed(text)) else 0.0
+        return 0.4 if text and (_is_titled_table(text) or _is_printed(text) or _FRAME.search(text)) else 0.0
     plain = head.replace(b"\x00", b"")
     if head[:2] not in UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < MIN_TEXT_SHARE * len(plain):
         return 0.0

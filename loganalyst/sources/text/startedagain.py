@@ -26,12 +26,13 @@ _OF_TRACEBACK = r"^\s|^Traceback \(most recent call last\)|^During handling of t
 
 @dataclass
 class Openings:
-    """What is remembered of a log: the first lines of its starts, its last exception, the last start that was found,
-    and whether several processes write it.
+    """What is remembered of a log: the first lines of its starts, its last exception and how many lines were printed
+    behind it, the last start that was found, and whether several processes write it.
     """
 
     lines: list[str] = field(default_factory=list)
     last: int = 0
+    printed: int = 0
     begun: int = 0
     several: bool = False
 
@@ -46,13 +47,16 @@ class Openings:
         found = []
         for line in [] if self.several else sorted(uncaught):
             trained = bool(((busy > self.last) & (busy < line)).any())
-            if 0 < self.last >= self.begun and not trained and self._has_output(chunk, self.last, line):
+            self.printed += self._printed(chunk, self.last, line)
+            if 0 < self.last >= self.begun and not trained and self.printed >= blame_limit("same_work"):
                 found.append(self.last + 1)
             place, text = first = self._first_behind(chunk, line)
             if text in self.lines and not self._is_repeated(chunk, text, line):
                 found.append(place)
             self._keep(first)
-            self.last, self.begun = line, max(found, default=self.begun)
+            self.last, self.printed, self.begun = line, 0, max(found, default=self.begun)
+        if self.last and not self.several and self.printed < blame_limit("same_work") and len(chunk):
+            self.printed += self._printed(chunk, self.last, int(chunk.line[-1]) + 1)
         return found
 
     def _keep(self, first: tuple[int, str]) -> None:
@@ -79,9 +83,8 @@ class Openings:
         return int(texts.str.contains(text, literal=True).sum()) > 1
 
     @staticmethod
-    def _has_output(chunk: Chunk, after: int, before: int) -> bool:
-        """Whether a program printed lines between two exceptions, apart from the traceback of the second."""
+    def _printed(chunk: Chunk, after: int, before: int) -> int:
+        """How many lines of a batch a program printed between two exceptions, apart from the traceback of the second."""
         begin, end = np.searchsorted(chunk.line, (after + 1, before)).tolist()
         texts = chunk.some(np.arange(begin, end))
-        own = (texts.str.strip_chars() != "") & ~texts.str.contains(_OF_TRACEBACK)
-        return int(own.sum()) >= blame_limit("same_work") if len(texts) else False
+        return int(((texts.str.strip_chars() != "") & ~texts.str.contains(_OF_TRACEBACK)).sum()) if len(texts) else 0

@@ -47,6 +47,7 @@ OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
         ),
         ("history.csv", "".join(f"Epoch:{i}, cost is 0.{i}\n" for i in range(1, 6)), 0.4, 0.4),
         ("history.csv", "step,loss\n1,0.5\n2,0.4\n", 0, 0),
+        ("out.csv", 'start\n  File "/home/u/train.py", line 12, in <module>\n    main()\nKeyError: 1\n', 0.4, 0.4),
         ("answers.csv", "question,answer\nwhat is loss: 0.5,no\nnothing,yes\nwhere,here\n", 0, 0),
         ("rows.log", "".join(f"2026-01-02T03:04:0{i},{i},0.{i}\n" for i in range(1, 6)), 0, 0),
         ("run.out", "\x7fELF\x01\x02\x03\x04" * 20, 0, 0),

@@ -34,8 +34,15 @@ def _starts(tmp_path: Path, log: str) -> list[int]:
         (TRAINED + LOST + TRAINED, [1, 11]),
         (KILLED + LOADED + LOST + AGAIN + "done\n", [1, 15]),
         (LOST + WORK + LOST + "\n" + WORK + KILLED, [1, 7, 24]),
+        (LOST + "run b\nread 3 files\nbegin\n" + LOST + "run c\nread 3 files\nbegin\n" + KILLED.rstrip(), [1, 7, 16]),
     ],
-    ids=["work", "training", "set-up behind two exceptions", "work between exceptions"],
+    ids=[
+        "work",
+        "training",
+        "set-up behind two exceptions",
+        "work between exceptions",
+        "no line end behind the last one",
+    ],
 )
 def test_the_first_line_again_or_work_between_exceptions(tmp_path: Path, log: str, first_lines: list[int]) -> None:
     """A clock before the repeated line does not matter."""
