@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import table
 from loganalyst.patterntraits import having
-from loganalyst.sources.text import countersagain, failedimports, openinglines
+from loganalyst.sources.text import countersagain, failedimports, openinglines, requeues
 from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE
@@ -28,8 +28,6 @@ from loganalyst.thresholds import blame_limit
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
 MAX_SESSIONS = 1 << 14  # starts of a file that become sessions; each costs memory, and the report lists it
-# lines with a loss behind the scheduler's word that it stops the job: fewer may be what ranks still wrote
-MIN_LINES_AFTER_REQUEUE = 20
 _BANNER_LINES = 50  # lines: all ranks of one start may print the first line
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that decide how a session ended
 _JOB_EVENTS = ("job", "banner", "report", "output")
@@ -136,7 +134,8 @@ class Sessions:
         ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
         events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
         events += _continuations(hits, known)
-        events += _requeued(hits, known, chunk.line[look.flags["busy"]])
+        again = requeues.trained_again(hits, known, chunk, look, self.first or "")
+        events += [(line, "requeued", str(stop)) for line, stop in again]
         events += self._of_imports(hits, known, chunk, chunk.line[look.flags["busy"]])
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] in _JOB_EVENTS]
@@ -240,7 +239,7 @@ class Sessions:
         return self.all[-1].job not in (None, job) and self.job_line >= self.all[-1].first_line
 
     def _requeued(self, _line: int, stopped: str | None) -> None:
-        """Training goes on behind the line `stopped`, where the scheduler took the job's nodes away."""
+        """Training goes on behind the line `stopped`, where the scheduler stopped the job."""
         if self.all[-1].first_line <= int(stopped or 0):
             self._start(int(stopped or 0) + 1)
 
@@ -370,15 +369,6 @@ class Sessions:
             "status": [s.status(last) for s, last in zip(self.all, lasts, strict=True)],
             "job": [s.job for s in self.all],
         })  # fmt: skip
-
-
-def _requeued(hits: Hits, known: Catalogue, busy: NDArray[np.int64]) -> list[tuple[int, str, str | None]]:
-    """The lines that show that a requeued job trains again, as in `Sessions._events`; `busy` are lines with a loss."""
-    label = [n for n, label in enumerate(known.labels) if label == "slurm_preempted"]
-    stops = hits.line[np.isin(hits.pattern, label) & hits.with_parts("stop")]
-    later = np.searchsorted(busy, stops, side="right") + MIN_LINES_AFTER_REQUEUE
-    some = later < len(busy)
-    return [(int(busy[at]), "requeued", str(stop)) for at, stop in zip(later[some], stops[some].tolist(), strict=True)]
 
 
 def _continuations(hits: Hits, known: Catalogue) -> list[tuple[int, str, str | None]]:
