@@ -29,7 +29,8 @@ def names(line: str, count: int = 5) -> list[str]:
         ("epoch #/# D=# G=#", ["D", "G"]),
         ("Score: #", ["Score"]),
         ("Train: # | #%", ["Train"]),
-        ("learning_rate: #", []),  # a setting
+        ("learning_rate: #", ["learning_rate"]),  # again and again: no setting
+        ("weight_decay: #", []),
     ],
 )
 def test_the_data_of_a_number(line: str, wanted: list[str]) -> None:
