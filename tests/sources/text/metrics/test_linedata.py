@@ -29,8 +29,8 @@ def names(line: str, count: int = 5) -> list[str]:
         ("epoch #/# D=# G=#", ["D", "G"]),
         ("Score: #", ["Score"]),
         ("Train: # | #%", ["Train"]),
-        ("learning_rate: #", ["learning_rate"]),  # again and again: no setting
-        ("weight_decay: #", []),
+        ("Learning rate: #", ["Learning rate"]),  # again and again: no setting
+        ("learning_rate: #", []),  # a setting
     ],
 )
 def test_the_data_of_a_number(line: str, wanted: list[str]) -> None:
