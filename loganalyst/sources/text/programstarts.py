@@ -134,8 +134,8 @@ class Sessions:
         ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
         events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
         events += _continuations(hits, known)
-        again = requeues.trained_again(hits, known, chunk, look, self.first or "")
-        events += [(line, "requeued", str(stop)) for line, stop in again]
+        trained = requeues.trained_again(hits, known, chunk, look, self.first or "")
+        events += [(line, "requeued", str(stop)) for line, stop in trained]
         events += self._of_imports(hits, known, chunk, chunk.line[look.flags["busy"]])
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] in _JOB_EVENTS]
