@@ -79,6 +79,8 @@ MADE = {
     "loganalyst.curves.severaltrainings._numbered",
     "loganalyst.curves.trainers._regex",
     "loganalyst.sources.discovery.joining._accounts",
+    "loganalyst.sources.text.failedtrials._member",
+    "loganalyst.sources.text.failedtrials._numbered",
     "loganalyst.sources.text.metrics.layoutfile.regex",
     "loganalyst.sources.text.metrics.lineforms.columns",
     "loganalyst.sources.text.metrics.lineshapes._as_printed",

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.blame.linetraits import has_trait
+from loganalyst.blame.localranks import without_local_ranks
 from loganalyst.model import ProcessState, Run, RunStatus
 from loganalyst.thresholds import blame_limit
 
@@ -24,7 +25,8 @@ def process_states(
     Where lines name ranks, each rank is a process, and lines without a rank are the launcher's. Else all lines are the
     program's. `root` is the root-cause line of the session.
     """
-    known = _named(lines.filter(pl.col("session") == session))
+    lines = lines.filter(pl.col("session") == session)
+    known = _named(without_local_ranks(lines, lines))
     if not known.height:
         return ()
     spans = known.group_by(_PROCESS).agg(

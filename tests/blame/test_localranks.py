@@ -30,6 +30,9 @@ def test_on_several_nodes_it_is_not() -> None:
         is None
     )
     assert rank(rows(WARN, {"rank": 21, "text": "[rank21]: RuntimeError"})) is None
+    assert rank(rows(WARN, {"rank": 9, "text": "[rank9]: RuntimeError"})) is None
+    many = {"pattern": "nccl-warn", "rank": 9, "node": "n1", "text": "n1:77:399 [9] x.cc NCCL WARN failed"}
+    assert rank(rows(WARN, many, {"rank": 9, "text": "[rank9]: RuntimeError"})) == 5  # a node with 16 devices
 
 
 def test_a_rank_by_its_mark_stays() -> None:

@@ -27,6 +27,8 @@ def place_of_cause(cause: Cause, d: Diagnosis) -> str:
     """
     file = cause.file if cause.line is not None else None
     printers = d.run.lines.filter(file=cause.file, line=cause.line)["rank"].drop_nulls().to_list() if file else []
+    known = {process.rank for process in d.processes}
+    printers = [rank for rank in printers if rank in known or not known]  # the number of a device is no process
     if not printers or cause.rank is None or cause.rank in printers:
         return place_text(file, cause.line, cause.rank, cause.node)
     first = place_text(None, None, cause.rank, cause.node)

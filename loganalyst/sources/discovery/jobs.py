@@ -21,7 +21,7 @@ _SUBMITIT = re.compile(r"^(\d{3,}(?:_\d+)?)_\d+_log$")  # 123_4_0_log: the last 
 _CLOCK = re.compile(
     r"(?<!\d)(?:(?:19|20)\d{2}-?[01]\d-?[0-3]\d(?:[-_t]\d\d[-_:]?\d\d(?:[-_:]?\d\d)?)?|1[4-9]\d{8}(?:\d{3})?)(?!\d)"
 )
-_ENDING = re.compile(r"\.(?:log|out|err|txt)(?=\.|$)", re.IGNORECASE)
+_ENDING = re.compile(r"\.(?:log|out|err|txt|stdout|stderr)(?=\.|$)", re.IGNORECASE)
 # _rank0, .worker-3
 _RANK = r"(?:[-_.]?(?:global|local)?[-_.]?(?:rank|worker|node|proc|process|gpu|env|part)?s?[-_.]?\d*)"
 # Names that say nothing about the run: train.log, my-job_output, std-err, 2024-05-01. A text must match in one way
@@ -76,5 +76,5 @@ def by_job(logs: Sequence[str]) -> list[list[str]]:
     several = len(numbers) > 1 or ("" not in groups and len(groups) > len(numbers) + 1)
     parts = list(groups.values()) if several else [every]
     for part in (part for part in parts if len(part) > 1):
-        part.sort(key=lambda log: (not log.endswith((".out", ".log")), log))
+        part.sort(key=lambda log: (not log.endswith((".out", ".log", ".stdout")), log))
     return parts

@@ -236,7 +236,7 @@ def _listing(folder: str) -> _Listing:
 
 def _sort(entry: "os.DirEntry[str]", logs: list[str], accounts: list[str]) -> None:
     kind, name = filenames.kind(entry.name), entry.name.lower()
-    if kind is Kind.LOG and (name.endswith((".out", ".err")) or job_id(name)):
+    if kind is Kind.LOG and (name.endswith((".out", ".err", ".stdout", ".stderr")) or job_id(name)):
         logs.append(entry.path)
     elif kind is Kind.SETTINGS and filenames.is_accounting(entry.name):
         accounts.append(entry.path)

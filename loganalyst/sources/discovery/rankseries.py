@@ -1,7 +1,8 @@
 """Whether logs whose names differ in one number are those of the ranks or nodes of one job.
 
 The names propose it (`r0.log` to `r3.log`, `out.0.1`, `node1.out`), and the heads of the logs decide: a log that names
-its own rank confirms it, and another job id or another time of start contradicts it.
+its own rank confirms it, and so do logs that name different ranks: each node has its own. Another job id or another
+time of start contradicts it.
 """
 
 import os
@@ -17,7 +18,7 @@ from loganalyst.sources.text.lines import owners
 MAX_LOGS_READ = 6  # whose heads are read
 MAX_START_DIFFERENCE_S = 600.0  # ranks of one job start within this time; large jobs need minutes
 # `r0.log`, `train_rank-3.out`, `log.0`, `out.0.1`: the text before the last number, the number, the ending
-_NUMBERED = re.compile(r"(.*?)(\d{1,5})((?:\.(?:log|out|err|txt))?)", re.IGNORECASE | re.DOTALL)
+_NUMBERED = re.compile(r"(.*?)(\d{1,5})((?:\.(?:log|out|err|txt|stdout|stderr))?)", re.IGNORECASE | re.DOTALL)
 # The words before the number that propose ranks or nodes: `train_r`, `worker-`, `out.0.`, `log.`
 _OF_RANKS = re.compile(
     r"(?:^|[-_.\d])(?:(?:global|local|world)?[-_]?(?:rank|r|worker|w|proc|process|p|gpu|node|host|pod|machine)s?"
@@ -63,7 +64,7 @@ def are_of_one_job(logs: Sequence[str]) -> bool:
     own = [owners.names_mostly(Path(log), number) for number, log in some.items()]
     stated = [is_own for is_own in own if is_own is not None]
     if stated and (not proposed or len(stated) == len(own)):
-        return all(stated)
+        return all(stated) or owners.name_different_ranks([Path(log) for log in some.values()])
     return proposed or _started_together(known)
 
 

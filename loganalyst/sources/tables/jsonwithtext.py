@@ -16,7 +16,7 @@ from loganalyst.model import Tables
 from loganalyst.sources.files.rowspool import MAX_HELD_ROWS, Rows, Spool
 from loganalyst.sources.formats import formats
 from loganalyst.sources.tables.jsonlines import Lines
-from loganalyst.sources.text.lines import wrapped
+from loganalyst.sources.text.lines import objectwords, wrapped
 
 MAX_STRING_CHARS = 80  # of an object's text in the copy: longer ones are samples and the like, no words of the job
 # `Killed`, `Traceback (most`; no part of an object that was cut, such as `ss": 0.5}` or `, "lr"`
@@ -26,6 +26,7 @@ _DAMAGED_OBJECT = re.compile(rb"\{|[^A-Z][^\n]*(?:\"[ \t]{0,9}:|\}\Z)")
 # The end of an object, and text behind it: `0.5}Traceback (most`
 _BEHIND_OBJECT = r"^(\s*\{.*\})(\s*[^\s{}\[\]\",:][^{}]*)$"
 _BRACE = r"^\s*\{"
+_LAST_OBJECTS = 12  # of a file: their words may say how the program ended
 _SHORT_OR_LONG = rf'"((?:[^"\\]|\\.){{0,{MAX_STRING_CHARS}}})"|"(?:[^"\\]|\\.)*"'  # a short text is group 1
 
 
@@ -48,8 +49,16 @@ def is_damaged(part: bytes) -> bool:
 
 
 def has_text(blocks: Iterable[Lines]) -> bool:
-    """Whether the blocks of a file of JSON lines have text between them. Raises OSError."""
-    return any(_has_text(lines) for lines in blocks)
+    """Whether the blocks of a file of JSON lines have text between them, an object that reports an error, or words in
+    its last objects. Raises OSError.
+    """
+    last = list[bytes]()
+    for lines in blocks:
+        if _has_text(lines) or objectwords.reports_error(lines.data):
+            return True
+        last = [*last, *(lines.line(nth) for nth in range(max(len(lines) - _LAST_OBJECTS, 0), len(lines)))]
+    texts = [line.decode("utf-8", "replace") for line in last[-_LAST_OBJECTS:]]
+    return bool(objectwords.speaks(pl.Series(texts, dtype=pl.String)).any())
 
 
 def _has_text(lines: Lines) -> bool:
@@ -90,12 +99,17 @@ class Copy(TextNoted):
         super().__init__(wrapped.Keys(""))
 
     def held(self, block: list[str]) -> pl.DataFrame:
-        """As in the base class. An object keeps its short texts, followed by the traceback that it holds."""
+        """As in the base class. An object of words becomes these; others keep their short texts. The traceback that an
+        object holds follows.
+        """
         line = pl.Series("text", block, pl.String)
         braced = line.str.contains(_BRACE)
         self.note_text_lines(~braced)
         parted = line.str.replace(_BEHIND_OBJECT, "$1\n$2")
         short = parted.str.replace_all(_SHORT_OR_LONG, '"$1"').zip_with(braced, parted)
+        spoken = (objectwords.speaks(line) & line.str.ends_with("}")).arg_true()
+        if len(spoken):
+            short = short.scatter(spoken, objectwords.words(line.gather(spoken)))
         text = wrapped.with_trace(line, short)
         return pl.DataFrame({"text": text, "stamp": ""}).with_row_index("row").filter(line != "")
 

@@ -6,14 +6,18 @@ from loganalyst.rulefiles import Shape, Texts, ours
 
 
 class OpeningWords(Shape, frozen=True):
-    """Words of `training` are searched for as they are written, those of `faults`, `warnings` and `several` in lower
-    case.
+    """Words of `training` and `trial_fails` are searched for as they are written, those of `faults`, `warnings` and
+    `several` in lower case, and `trials` in any case. A description of a bar begins with one of `bars_beside`.
     """
 
     training: Texts
     faults: Texts
     warnings: Texts
     several: Texts
+    trials: Texts
+    trial_fails: Texts
+    bars_beside: Texts
+    bars_of_training: Texts
 
 
 @cache

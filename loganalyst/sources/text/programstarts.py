@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.sources.text import failedimports, startevents
+from loganalyst.sources.text import failedimports, requeues, startevents
 from loganalyst.sources.text.firststart import FirstStart
 from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.linekinds import Look
@@ -51,7 +51,7 @@ class Sessions:
         others = [
             *marks,
             *startevents.continuations(hits, known),
-            *startevents.requeued(hits, known, busy),
+            *self._requeued(hits, known, chunk, look),
             *self._of_exceptions(hits, known, chunk, busy),
         ]
         faults = [line for line, kind, _ in marks if kind == "fatal"]
@@ -60,6 +60,11 @@ class Sessions:
             return sorted([*of_jobs, *others], key=itemgetter(0))
         again = self.first.again(hits, chunk, look, failure, trained=bool(self.starts.busy))
         return sorted([*of_jobs, *again, *others], key=itemgetter(0))
+
+    def _requeued(self, hits: Hits, known: Catalogue, chunk: Chunk, look: Look) -> list[Event]:
+        """Events of trainings behind a stop by the scheduler."""
+        trained = requeues.trained_again(hits, known, chunk, look, self.first.first or "")
+        return [(line, "requeued", str(stop)) for line, stop in trained]
 
     def _of_exceptions(self, hits: Hits, known: Catalogue, chunk: Chunk, busy: NDArray[np.int64]) -> list[Event]:
         """Events of exceptions that nothing caught, of those that ended a start at its imports, and of the training

@@ -84,7 +84,7 @@ class Openings:
 
     @staticmethod
     def _printed(chunk: Chunk, after: int, before: int) -> int:
-        """How many lines of a batch a program printed between two exceptions, apart from the traceback of the second."""
+        """How many lines a program printed between two exceptions, apart from the traceback of the second."""
         begin, end = np.searchsorted(chunk.line, (after + 1, before)).tolist()
         texts = chunk.some(np.arange(begin, end))
         return int(((texts.str.strip_chars() != "") & ~texts.str.contains(_OF_TRACEBACK)).sum()) if len(texts) else 0

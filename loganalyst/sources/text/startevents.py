@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-from numpy.typing import NDArray
 
 from loganalyst.patterntraits import having
 from loganalyst.sources.text.patterns.catalogue import PARTS
@@ -12,8 +11,6 @@ from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
 Event = tuple[int, str, str | None]  # line, kind, detail: the number of a job, or the pattern of a start
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
-# lines with a loss behind the scheduler's word that it stops the job: fewer may be what ranks still wrote
-MIN_LINES_AFTER_REQUEUE = 20
 
 
 def of_jobs(hits: Hits, known: Catalogue) -> list[Event]:
@@ -41,15 +38,6 @@ def marks(hits: Hits, known: Catalogue) -> list[Event]:
     kinds = np.where(marked.with_parts("start"), np.where(known.generic[marked.pattern], "weak", "strong"), "fatal")
     ids = [known.ids[pattern] for pattern in marked.pattern.tolist()]
     return list(zip(marked.line.tolist(), kinds.tolist(), ids, strict=True))
-
-
-def requeued(hits: Hits, known: Catalogue, busy: NDArray[np.int64]) -> list[Event]:
-    """The lines that show that a requeued job trains again; `busy` are lines with a loss."""
-    label = [n for n, label in enumerate(known.labels) if label == "slurm_preempted"]
-    stops = hits.line[np.isin(hits.pattern, label) & hits.with_parts("stop")]
-    later = np.searchsorted(busy, stops, side="right") + MIN_LINES_AFTER_REQUEUE
-    some = later < len(busy)
-    return [(int(busy[at]), "requeued", str(stop)) for at, stop in zip(later[some], stops[some].tolist(), strict=True)]
 
 
 def continuations(hits: Hits, known: Catalogue) -> list[Event]:

@@ -148,7 +148,7 @@ class Starts:
         return self.all[-1].job not in (None, job) and self.job_line >= self.all[-1].first_line
 
     def _requeued(self, _line: int, stopped: str | None) -> None:
-        """Training goes on behind the line `stopped`, where the scheduler took the job's nodes away."""
+        """Training goes on behind the line `stopped`, where the scheduler stopped the job."""
         if self.all[-1].first_line <= int(stopped or 0):
             self._start(int(stopped or 0) + 1)
 

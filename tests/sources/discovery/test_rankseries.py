@@ -30,6 +30,7 @@ def write(folder: Path, names: str, text: str = STEPS) -> list[str]:
         "node1.out node2.out",
         "out.0.0 out.0.1",
         "train_r0.err train_r0.out train_r1.err train_r1.out",
+        "rank-0.stderr rank-0.stdout rank-1.stderr rank-1.stdout",
     ],
 )
 def test_logs_of_the_ranks_of_a_job_are_one_run(tmp_path, names):
@@ -52,6 +53,8 @@ def test_logs_of_several_trainings_are_several_runs(tmp_path, names):
     [
         ("a0.log a1.log", "global_rank: {}\n", True),  # each names its own rank
         ("a0.log a1.log", "ready\n", False),
+        ("a0.log a1.log", "[rank {}7] ready\n", True),  # each node has ranks of its own
+        ("a0.log a1.log", "[rank 0] ready {}\n", False),
         ("a0.log a1.log", "SLURM_JOB_ID=4711\n", True),  # the same job
         ("a0.log a1.log", "2026-01-10 10:00:00 start\n", True),  # the same second
         ("a0.log a1.log", "2026-01-10 1{}:00:00 start\n", False),

@@ -18,6 +18,8 @@ _BRIEF_RANK = re.compile(
 _SUBMITIT = re.compile(r"\d{3,}(?:_\d+)?_(\d{1,5})_log\.(?:out|err)")  # submitit: `4711_3_log.out`
 # `train_4711_3.out`: the third task of an array, or of one job's step (SLURM's %t); its lines decide which
 _TASK = re.compile(r"(?:^|[-_.])\d{3,}_(\d{1,5})\.(?:out|err|log|txt)")
+# `out.3.log`, `mpi-3.stderr`: a rank if its lines say so
+_NUMBER = re.compile(r"(?:^|[-_.])(\d{1,5})\.(?:out|err|log|txt|stdout|stderr)$")
 # `rank 3`, `global_rank: 3`, `Rank=3`, `rank #3`
 _RANK_IN_TEXT = re.compile(rb"(?i)(?<![a-z])(?:global[ _]?)?rank[ :=_#]{0,2}(\d{1,5})(?!\d)")
 _HEAD_BYTES = 1 << 16  # bytes of a log that are searched for the names of ranks
@@ -76,10 +78,13 @@ def of_file(path: Path) -> tuple[int | None, str | None]:
 
 
 def of_task(path: Path) -> int | None:
-    """The rank that wrote the file, if its name ends in a task number and its first lines name mostly that rank. None
-    where they do not, or the file cannot be read.
+    """The rank that wrote the file, if its name ends in a number and its first lines name mostly that rank. None where
+    they do not, or the file cannot be read. Rank 0 writes for all: its number counts only beside the log of rank 1.
     """
-    number = _TASK.search(path.name)
+    number = _TASK.search(path.name) or _NUMBER.search(path.name)
+    if number and number.re is _NUMBER and int(number[1]) == 0:
+        beside = path.with_name(f"{path.name[: number.start(1)]}1{path.name[number.end(1) :]}")
+        number = number if beside.exists() else None
     counts = _rank_counts(path) if number else None
     return int(number[1]) if number and counts and _is_mostly(int(number[1]), counts) else None
 
@@ -100,6 +105,12 @@ def names_mostly(path: Path, rank: int) -> bool | None:
     """Whether nearly all ranks that the first lines of a log name are `rank`; None where they name none."""
     counts = _rank_counts(path)
     return _is_mostly(rank, counts) if counts else None
+
+
+def name_different_ranks(logs: Sequence[Path]) -> bool:
+    """Whether at least two of the logs name ranks in their first lines, and none names a rank of another one."""
+    named = [set(counts) for log in logs if (counts := _rank_counts(log))]
+    return len(named) > 1 and len(set.union(*named)) == sum(map(len, named))
 
 
 def _rank_counts(path: Path) -> "Counter[int]":

@@ -26,9 +26,12 @@ _DATE = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9:]
 _HOST = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 # `May 12 10:00:02 gpu07 python[77]: ` of syslog and journalctl
 _SYSLOG = rf"{_DATE}{_HOST} [A-Za-z0-9_.@/-]+(?:\[[0-9]+\])?: "
+# `2024-05-12T10:00:02+0200 gpu07 kernel: ` of journalctl and rsyslog
+_ISO = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})? "
+_KERNEL = rf"{_ISO}{_HOST} kernel: "
 _COLOUR = r"#033\[[0-9;]*m"  # `#033[31m`: syslog and CloudWatch write terminal codes so
 _PLAIN = "#033[0m"
-_PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE}|{_ADDRESS}|{_SYSLOG}|{_COLOUR})"
+_PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE}|{_ADDRESS}|{_SYSLOG}|{_KERNEL}|{_COLOUR})"
 # What looks like a node's name and is none: `loss1: 0.5`, `epoch3: done`, `slurmstepd1: `
 _NO_NODE = (
     r"^(?:epoch|step|iter|iteration|fold|batch|layer|block|stage|task|rank|trial|seed|run|exp|level|cuda|lr|loss|acc|top"
@@ -39,6 +42,7 @@ _NO_RANK = rf"^{_LABEL}\s*(?:learn: |[-+.\w]+, [-+.\w]+ avg\b)"
 _NODES = (
     r"ip=([\d.]+)",
     rf"{_DATE}({_HOST})",
+    rf"{_ISO}({_HOST}) kernel: ",
     rf"({_NODE[:-2]}): ",
     rf"^({_ADDRESS[:-2]}): ",
 )  # the node in Ray's, syslog's and pdsh's prefixes

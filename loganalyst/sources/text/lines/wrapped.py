@@ -17,13 +17,13 @@ import polars as pl
 
 from loganalyst.model import Tables
 from loganalyst.opening import opened, temporary
+from loganalyst.sources.text.lines import objectwords
 from loganalyst.sources.text.lines.numberrecords import Integers
 
 TEXT_KEYS = ("log", "message", "textPayload", "msg", "MESSAGE", "line", "event")
 TIME_KEYS = ("time", "timestamp", "@timestamp", "asctime", "ts", "datetime", "date", "__REALTIME_TIMESTAMP", "created")
 # keys of tracebacks
 TRACE_KEYS = ("exc_info", "exception", "stack_trace", "traceback", "stack_info")
-LEVEL_KEYS = ("level", "levelname", "severity", "log_level", "lvl")
 # Numbers that are no metrics. Any other number is one; then the keys are read instead of the text.
 NOT_METRICS = {
     *TIME_KEYS, "ingestionTime", "pid", "process", "tid", "thread", "lineno", "line_number", "levelno", "level",
@@ -61,7 +61,7 @@ def keys(head: bytes, *, metrics: bool = False) -> Keys | None:
         return None
     majority = len(objects) // 2 + 1
     text = _first_key(objects, TEXT_KEYS, str, majority)
-    if text is None or (metrics and _first_key(objects, LEVEL_KEYS, str | int, majority) is None):
+    if text is None or (metrics and _first_key(objects, objectwords.LEVEL_KEYS, str | int, majority) is None):
         return None
     ends = any(str(o.get(text, "")).endswith("\n") for o in objects)
     return Keys(text, _first_key(objects, TIME_KEYS, str | int | float, majority), ends)
@@ -114,6 +114,7 @@ class Unwrapping:
         """Row, text and stamp of each line; a line that is no such object is its own text."""
         line = pl.Series("text", block, pl.String)
         text = pl.select(pl.coalesce(_at(line, self._names.text), line)).to_series()
+        text = _with_words(line, text, self._names.text)
         text = with_trace(line, text)
         stamp = _stamp(_at(line, self._names.time)) if self._names.time else pl.repeat("", len(block), eager=True)
         return pl.DataFrame({"text": text, "stamp": stamp}).with_row_index("row").filter(line != "")
@@ -132,6 +133,14 @@ def with_trace(line: pl.Series, text: pl.Series) -> pl.Series:
     trace = pl.coalesce(pl.lit(_at(asked, key)).replace(["", "null"], None) for key in TRACE_KEYS)
     both = pl.select(pl.concat_str([pl.lit(text.gather(some)), trace], separator="\n", ignore_nulls=True)).to_series()
     return text.scatter(some, both)
+
+
+def _with_words(line: pl.Series, text: pl.Series, key: str) -> pl.Series:
+    """The texts; where the object of a program's logger holds other words beside the text under `key`, all of them."""
+    if key not in objectwords.EVENT_KEYS:
+        return text
+    some = (objectwords.has_more(line, key) & line.str.starts_with("{")).arg_true()
+    return text.scatter(some, objectwords.words(line.gather(some))) if len(some) else text
 
 
 def _at(lines: pl.Series, key: str) -> pl.Series:

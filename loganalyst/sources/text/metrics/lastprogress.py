@@ -11,6 +11,7 @@ from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics.barsteps import BAR
 from loganalyst.sources.text.metrics.epochbatchpairs import pair_of
 from loganalyst.sources.text.metrics.lastlines import last_lines
+from loganalyst.sources.text.openingwords import opening_words
 
 TAIL_BYTES = 1 << 17  # bytes of the end of the file that are searched
 MAX_TEXT_CHARS = 200  # characters of a line that are kept
@@ -25,6 +26,8 @@ _OTHER_PASS = (
     r"(?i)(?-u:\b)(?:val|valid|validation|(?:(?:test|load|download|slurm)|(?:evaluat|tokeni|sampl|generat)[a-z0-9_])[a-z0-9_]*"
     r"|eval|map|srun|cancelled|[a-z0-9_]*(?:error|exception))(?-u:\b)"
 )
+# The bar of a work: `Packing train dataset:  40%|██`; the group is its description
+_OF_BAR = r"^\W{0,9}([A-Za-z][^%|]{2,80}?):? {0,9}[0-9]{1,3}%\|"
 _HAS_PROGRESS = re.compile(rb"(?i)step|iter|epoch|\b(?:its?|upd(?:ate)?s?)\b|\d/\d+\]? ?\[")  # `step`, `it`, `5/400 [`
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # terminal codes: `\x1b[1m`
 _NUMBERS = ("step", "steps", "epoch", "epochs")
@@ -59,6 +62,14 @@ def _pieces(line: str) -> list[str]:
     return TQDM_END.sub(rb"\1\r", line.encode()).decode("utf-8", "replace").split("\r")
 
 
+def _is_beside(body: pl.Expr) -> pl.Expr:
+    """Whether a line is the bar of a work beside the training, by the words of its description."""
+    words = opening_words()
+    description = body.str.extract(_OF_BAR).str.to_lowercase()
+    begins = description.str.contains(rf"^(?:{'|'.join(words.bars_beside)})")
+    return (begins & ~description.str.contains_any(list(words.bars_of_training))).fill_null(value=False)
+
+
 def _rows(lines: pl.DataFrame) -> pl.DataFrame:
     """line, rank, body, and the numbers of each row; among bars only those with the largest total: the training's."""
     parts = [(line, _ANSI.sub("", part)) for line, text in lines.iter_rows() for part in _pieces(text) if part]
@@ -68,7 +79,7 @@ def _rows(lines: pl.DataFrame) -> pl.DataFrame:
     numbers = {"step": (_STEP, 1), "steps": (_STEP, 2), "count": (_COUNTED, 1), "counts": (_COUNTED, 2),
                "epoch": (_EPOCH, 1), "epochs": (_EPOCH, 2), "bar": (BAR, 1), "bars": (BAR, 2)}  # fmt: skip
     pairs = {name: (_EPOCH_AND_BATCH, n) for n, name in enumerate(("epoch", "epochs", "step", "steps"), 1)}
-    parsed = parsed.filter(~body.str.contains(_OTHER_PASS)).with_columns_seq(
+    parsed = parsed.filter(~body.str.contains(_OTHER_PASS), ~_is_beside(body)).with_columns_seq(
         *(body.str.extract(*number).cast(pl.Int64).alias(name) for name, number in numbers.items()),
         *(body.str.extract(*number).cast(pl.Int64).alias(f"{name}_of_pair") for name, number in pairs.items()),
     )

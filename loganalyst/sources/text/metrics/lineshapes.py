@@ -27,6 +27,8 @@ _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$|\bbi
 # `5/10 [==>...]`, and `5/10 - 1s 5ms/step` without a bar
 _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
 _QUALITY = re.compile(r"\b(?:error|score|return)\b")  # `test score`, `Error`
+# As printed: `Learning rate`, `current lr`; a dump of settings, which each rank may print, has `learning_rate`
+_RATE = re.compile(r"(?i:(?:(?:current|new) )?learning rate|(?:current|new)[ _](?:lr|learning_rate))")
 _OF_GAN = {"d", "g"}  # discriminator and generator: `D=0.7 G=1.2`
 _OF_AGENT = ("episode", "episodes", "game")
 _COUNTERS = ("step", "batch")
@@ -95,7 +97,7 @@ def _metrics(numbers: Sequence[Number], count: int, *, explained: bool) -> list[
     # a counter without a name may count anything: files, prompts
     placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
     named = [n for n in numbers if n.key]
-    alone = count >= MIN_LINES and len(named) == 1 and named[0].separated and _is_quality(named[0].plain)
+    alone = count >= MIN_LINES and len(named) == 1 and named[0].separated and _may_be_alone(named[0])
     slots: list[Slot] = []
     split = first = ""
     said = 0  # metrics that name their data; a second one that does says that names are whole
@@ -129,6 +131,11 @@ def _is_result(name: str) -> bool:
 def _is_quality(name: str) -> bool:
     """Whether a weak name, alone on its line, measures a model: `Score: 0.5`, `Train: 0.5`; a setting does not."""
     return bool(_QUALITY.search(name) or SPLIT.fullmatch(name)) and not CONFIGURED.search(name)
+
+
+def _may_be_alone(number: Number) -> bool:
+    """Whether a number with a weak name, alone on its line, is a metric: a quality or the learning rate."""
+    return _is_quality(number.plain) or bool(_RATE.fullmatch(number.key))
 
 
 def _as_printed(split: str, slots: list[Slot]) -> str:

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import table
+from loganalyst.sources.text import failedtrials
 from loganalyst.sources.text.lines.chunks import Chunk, chunk_of
 from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kind_hashes
 from loganalyst.sources.text.lines.prefixes import described
@@ -84,6 +85,7 @@ class Reader(msgspec.Struct):
         the rows `quotes` (None: anywhere).
         """
         mine = ~quotedlines.quoted(chunk, look, np.arange(len(chunk)) if quotes is None else quotes)
+        mine &= ~failedtrials.outlived(chunk)
         self._keep_one_rank(chunk, look, mine)
         self._learn(chunk)
         numeric = look.flags["numeric"] & mine

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time, table
 from loganalyst.patterntraits import having
+from loganalyst.sources.text import failedtrials
 from loganalyst.sources.text.lines import heads, owners, pods, warninglines
 from loganalyst.sources.text.lines.chunks import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE, Grouping, Integers, Mask, Table
@@ -135,7 +136,9 @@ class Catalogue:
         asked = np.flatnonzero(np.isin(faults.part, _CATCHABLE))
         told = np.zeros(len(faults), bool)
         told[asked] = handledfaults.told(chunk, faults.row[asked]) if len(asked) else False
-        return told & ~self._of_handled[faults.pattern] if told.any() else told
+        told = told & ~self._of_handled[faults.pattern] if told.any() else told
+        told[asked] |= failedtrials.outlived(chunk)[faults.row[asked]] if len(asked) else False
+        return told
 
     @cached_property
     def _of_handled(self) -> Mask:

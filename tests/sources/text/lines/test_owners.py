@@ -65,3 +65,32 @@ def test_numbered_logs_belong_to_one_job_if_the_later_ones_name_their_ranks(
         log.write_text(f"global_rank: {named}\n")
 
     assert owners.are_ranks_of_one_job(logs) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rank"),
+    [
+        ("out.3.log", "[rank 3] ready\n", 3),
+        ("mpi-3.stderr", "worker of rank: 3\n", 3),
+        ("exp.3.log", "[rank 0] ready\n", None),
+        ("train.0.log", "[rank 0] ready\n", None),  # it may hold all ranks
+        ("out.0.log", "[rank 0] ready\n", 0),
+    ],
+)
+def test_a_numbered_log_is_of_the_rank_that_its_lines_name(
+    tmp_path: Path, name: str, text: str, rank: int | None
+) -> None:
+    (tmp_path / "out.1.log").write_text("[rank 1] ready\n")
+    (tmp_path / name).write_text(text)
+
+    assert owners.of_task(tmp_path / name) == rank
+
+
+def test_logs_of_nodes_name_different_ranks(tmp_path: Path) -> None:
+    logs = [tmp_path / f"{i}.log" for i in range(2)]
+    for log, ranks in zip(logs, ("[rank 0] [rank 1]", "[rank 2] [rank 3]"), strict=True):
+        log.write_text(ranks)
+
+    assert owners.name_different_ranks(logs)
+    assert not owners.name_different_ranks([logs[0], logs[0]])
+    assert not owners.name_different_ranks(logs[:1])

@@ -31,6 +31,7 @@ def progress(folder: Path, log: str | bytes) -> list[dict[str, Any]]:
         ("step 5 | loss 2.0 | 3.1 it/s", {"step": 5}),
         ("Epoch 3/10", {"epoch": 3, "epochs": 10}),
         ("Epoch [3/10], Step [50/400], Loss: 2.0", {"step": 50, "steps": 400, "epoch": 3, "epochs": 10}),
+        ("Processing epoch 3:   1%|▏         | 5/400 [00:02<03:17,  2.00it/s]", {"step": 5, "steps": 400}),
         ("  1%|▏         | 5/400 [00:02<03:17,  2.00it/s, loss=2.0]", {"step": 5, "steps": 400}),
         ("step 12 loss 2.0", {"step": 12}),
         ("Fit: [ 3/10][50/400] loss 2.0", {"step": 50, "steps": 400, "epoch": 3, "epochs": 10}),
@@ -49,6 +50,8 @@ def test_totals_of_a_line(tmp_path: Path, last: str, said: dict[str, int]) -> No
     "line",
     [
         "Loading checkpoint shards: 100%|██████████| 2/2 [00:02<00:00]",
+        "Packing train dataset:  60%|██████    | 3000/5000 [00:30<00:10, 98.1it/s]",
+        "Applying chat template:  60%|██████    | 3000/5000 [00:30<00:10, 98.1it/s]",
         "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-05-01T12:00:00 ***",
         "ValueError: bad shard at step 30",
         "validation step 3/10",

@@ -29,6 +29,7 @@ def names(line: str, count: int = 5) -> list[str]:
         ("epoch #/# D=# G=#", ["D", "G"]),
         ("Score: #", ["Score"]),
         ("Train: # | #%", ["Train"]),
+        ("Learning rate: #", ["Learning rate"]),  # again and again: no setting
         ("learning_rate: #", []),  # a setting
     ],
 )

@@ -51,6 +51,15 @@ def test_positions_and_metrics_of_a_shape(shape: str, slots: list[tuple[int, str
     assert [(slot.index, slot.role, slot.name) for slot in found.slots] == slots
 
 
+def test_a_rate_alone_on_its_line_is_a_setting_unless_it_is_printed_again() -> None:
+    shape = f"Learning rate: {SLOT}"
+    found = lineshapes.read(shape, 5)
+
+    assert lineshapes.read(shape, 1) is None
+    assert found is not None
+    assert [(slot.role, slot.name) for slot in found.slots] == [("metric", "Learning rate")]
+
+
 @pytest.mark.parametrize("shape", ["loss weight: #", "Loaded # files", "pid #"])
 def test_shapes_without_a_meaning(shape: str) -> None:
     assert lineshapes.read(shape.replace("#", SLOT), 5) is None

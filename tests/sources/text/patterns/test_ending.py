@@ -232,6 +232,10 @@ def test_work_behind_an_error_shows_that_it_was_survived(
         ("run.pl: 10 / 40 failed", True),
         ("nan rows: 0.5", True),
         ("3 rows failed", True),
+        ("Missing keys: []", False),
+        ("Missing keys: ['fc.bias']", True),
+        ("output truncated (512 lines left out)", False),
+        ("file truncated: 512 bytes", True),
     ],
 )
 def test_a_count_of_none_is_no_complaint(line: str, complains: bool) -> None:
