@@ -112,6 +112,7 @@ def test_a_harmless_explanation_for_another_kind_of_run_decides_nothing() -> Non
         "val_below_train_share": 1.0,
         "train_val_gap": -0.21,
         "train_loss_drop_relative": 0.09,
+        "val_loss_drop_relative": 0.2,
     }
     row |= {
         "train_loss_points": 10,
