@@ -7,7 +7,7 @@ import pytest
 
 from loganalyst.model import Tables
 from loganalyst.sources.text import failedtrials, reader
-from loganalyst.sources.text.lines.loglines import chunk_of
+from loganalyst.sources.text.lines.chunks import chunk_of
 
 
 @pytest.mark.parametrize(
