@@ -157,8 +157,11 @@ def worst_loss(context: Context) -> tuple[Curve, Gap] | None:
 def _another_gains(curve: Curve, held_out: Sequence[Curve]) -> bool:
     """Whether another held-out loss fell far since `curve` was lowest, or further than `curve` rose."""
     fall, _ = other_fall(curve, held_out)
-    kept = ratio(last_level(curve.values), float(np.nanmin(curve.values))) if np.isfinite(curve.values).any() else None
-    return fall >= feature_limit("other_set_fell") or (kept is not None and fall > max(kept - 1, 0.0))
+    lowest, last = lowest_index(curve.values), last_level(curve.values)
+    if fall >= feature_limit("other_set_fell") or lowest is None or last is None:
+        return fall >= feature_limit("other_set_fell")
+    rise = last - float(curve.values[lowest])
+    return fall > 0 and rise < fall * abs(float(curve.values[lowest]))
 
 
 def _is_of_language(context: Context) -> bool:
