@@ -90,6 +90,7 @@ FEW = {
     "saved-unreadable": "the file says what is wrong with it",
     "small-model": "the size of the model is the matter",
     "val-loss-rises-alone": "learning by heart and falling apart look alike where training is not logged",
+    "weights-shrank": "no other force shrinks all weights",
     "held-out-all-zero": "a sum over no sample is 0, which has one reason",
     "held-out-below": "labels that are wrong, or a regularised training, which is no fault",
     "preference-loss-high": "seen directly in the loss",
