@@ -102,7 +102,14 @@ def compute(context: Context) -> Computed:
     losses, scored = _losses(context), _scores(context)
     if "val_score_metric" not in scored:
         return losses | scored
-    return losses | scored | {"val_loss_fell_far": _fell_far(losses), "val_loss_ends_lowest": _ends_lowest(losses)}
+    return (
+        losses
+        | scored
+        | {
+            "val_loss_fell_far": _ends_low(losses, "val_loss_drop_relative", feature_limit("held_out_fall")),
+            "val_loss_ends_lowest": _ends_low(losses, "val_loss_drop_z", feature_limit("significant_gain")),
+        }
+    )
 
 
 def other_fall(curve: Curve, held_out: Sequence[Curve]) -> tuple[float, str]:
@@ -223,21 +230,13 @@ def _half_drop(finite: NDArray[np.float64]) -> float | None:
     return ratio(middle - float(np.median(finite[int(0.8 * n) :])), abs(middle))
 
 
-def _fell_far(losses: Computed) -> bool:
-    drop, rise = losses.get("val_loss_drop_relative"), losses.get("val_loss_rise_ratio")
+def _ends_low(losses: Computed, fall: str, least: float) -> bool:
+    """Whether the `fall` of the held-out loss, a feature, is above `least`, and the loss ends near its lowest level."""
+    fell, rise = losses.get(fall), losses.get("val_loss_rise_ratio")
     rise = rise[0] if isinstance(rise, tuple) else rise
-    if not isinstance(drop, float) or not isinstance(rise, float):
+    if not isinstance(fell, float) or not isinstance(rise, float):
         return False
-    return drop > feature_limit("held_out_fall") and rise < feature_limit("held_out_near_lowest")
-
-
-def _ends_lowest(losses: Computed) -> bool:
-    """Whether the held-out loss fell beyond its noise and ends near its lowest level."""
-    fall, rise = losses.get("val_loss_drop_z"), losses.get("val_loss_rise_ratio")
-    rise = rise[0] if isinstance(rise, tuple) else rise
-    if not isinstance(fall, float) or not isinstance(rise, float):
-        return False
-    return fall > feature_limit("significant_gain") and rise < feature_limit("held_out_near_lowest")
+    return fell > least and rise < feature_limit("held_out_near_lowest")
 
 
 def _over(context: Context, held_out: Curve, gap: Gap) -> float | None:

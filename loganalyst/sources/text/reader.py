@@ -284,8 +284,8 @@ class _Reading:
             return table("gaps")
         lines = np.unique(chunk.line[rows])
         more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
-        most = f"{MAX_ROW_BYTES:,} bytes"
-        why = f"the middle of line {lines[0]}{more}: of a line above {most} only both ends are read"
+        limit = f"{MAX_ROW_BYTES:,} bytes"
+        why = f"the middle of line {lines[0]}{more}: of a line above {limit} only both ends are read"
         offset = None if chunk.offset is None else [chunk.offset[rows[0]]]
         return table("gaps", {"file": self.name, "offset": offset, "why": [why]})
 
