@@ -280,13 +280,14 @@ def _restated(judged: Judged) -> Limit | None:
 
 
 def rivals(a: Judged, b: Judged) -> bool:
-    """Whether both compete: they explain the same observed symptom, and neither may be the other's consequence."""
+    """Whether both compete: they explain the same observed symptom, and both cannot be true together."""
     return sharing(a) and sharing(b) and not set(a.seen).isdisjoint(b.seen) and not linked(a, b)
 
 
 def linked(a: Judged, b: Judged) -> bool:
-    """Whether one may be the consequence of the other. Both can then be true, so they do not compete."""
-    return b.rule.id in a.rule.explains or a.rule.id in b.rule.explains
+    """Whether both can be true: one may be the consequence of the other, or both only say what is visible."""
+    both_visible = _restates(a) and _restates(b) and a.rule.id != b.rule.id
+    return both_visible or b.rule.id in a.rule.explains or a.rule.id in b.rule.explains
 
 
 def sharing(judged: Judged) -> bool:

@@ -160,6 +160,17 @@ def test_a_restated_symptom_comes_after_a_likely_reason(reason: float, under: st
     assert found["effect"].under == under
 
 
+def test_two_restated_symptoms_are_no_rivals() -> None:
+    """Both say what is visible, so both can be true; a reason for the symptom competes with each of them."""
+    visible = direct("a", 0.7, restates_symptom=True), direct("b", 0.6, restates_symptom=True)
+    alone = judged(catalogue_of(*visible), {"s": True})
+    beside = judged(catalogue_of(*visible, direct("reason", 0.5)), {"s": True})
+
+    assert [round(alone[id_].share, 9) for id_ in ("a", "b")] == [0.7, 0.6]
+    assert beside["a"].share == pytest.approx((7 / 3) / (1 + 7 / 3 + 1))
+    assert beside["reason"].share == pytest.approx(1 / (1 + 7 / 3 + 1.5 + 1))
+
+
 def test_a_restated_symptom_is_never_sure() -> None:
     """Its confidence has a limit, which the answer states; what a log says in words has none."""
     found = judged(catalogue_of(direct("effect", 0.95, restates_symptom=True)), {"s": True})["effect"]
