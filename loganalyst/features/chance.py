@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.features.setup import configured_batch
-from loganalyst.features.validation import of_tokens, share
+from loganalyst.features.shares import of_tokens, share
 from loganalyst.model import Feature
 from loganalyst.signals.standarderror import trend_z
 from loganalyst.thresholds import feature_limit

@@ -7,8 +7,8 @@ import numpy as np
 
 from loganalyst import signals
 from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
+from loganalyst.features.judgedloss import other_fall
 from loganalyst.features.tasks import MIN_POINTS, ROLE, begins_later, benchmarks, groups, shares
-from loganalyst.features.validation import other_fall
 from loganalyst.model import Curve, Feature
 
 LOSS = "val_loss"

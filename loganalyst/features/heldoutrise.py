@@ -7,7 +7,9 @@ import numpy as np
 
 from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, median, ratio, witness_at
-from loganalyst.features.validation import scores, share, worst_loss
+from loganalyst.features.judgedloss import worst_loss
+from loganalyst.features.judgedscores import scores
+from loganalyst.features.shares import share
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Gap
 from loganalyst.signals.standarderror import whole_z

@@ -6,7 +6,8 @@ import numpy as np
 
 from loganalyst.features.beginning import begins_late
 from loganalyst.features.context import Computed, Context, minus, tau, witness_at
-from loganalyst.features.validation import scores, share
+from loganalyst.features.judgedscores import scores
+from loganalyst.features.shares import share
 from loganalyst.model import Curve, Feature
 from loganalyst.signals.standarderror import change_z, since_z, whole_z
 from loganalyst.thresholds import feature_limit

@@ -8,8 +8,8 @@ from loganalyst import signals
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import normalise
 from loganalyst.features.context import Computed, Context, ratio, tau, witness_at
+from loganalyst.features.judgedscores import is_one_sided
 from loganalyst.features.tasks import is_benchmark
-from loganalyst.features.validation import is_one_sided
 from loganalyst.model import Curve, Feature
 from loganalyst.signals.standarderror import since_z
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from loganalyst.features.chance import DATASET_CLASS_COUNTS, SMALL_CLASS_COUNTS, configured_classes
 from loganalyst.features.context import Computed, Context, median, ratio, witness_at
-from loganalyst.features.validation import share
+from loganalyst.features.shares import share
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from loganalyst.features.validation import is_one_sided
+from loganalyst.features.judgedscores import is_one_sided
 from loganalyst.model import Curve, Run, TrainingKind
 
 HEADLINE_ROLES = (

@@ -11,7 +11,8 @@ from loganalyst import signals
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import names_held_out, normalise
 from loganalyst.features.context import Context
-from loganalyst.features.validation import as_shares, is_one_sided, share
+from loganalyst.features.judgedscores import is_one_sided
+from loganalyst.features.shares import as_shares, share
 from loganalyst.model import Curve
 from loganalyst.thresholds import feature_limit
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from loganalyst.curves.heldoutsets import bare_name
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
-from loganalyst.features.validation import share
+from loganalyst.features.shares import share
 from loganalyst.model import Curve, Feature
 
 NEEDS = "a test behind the training"

@@ -1,15 +1,10 @@
-"""Features of held-out losses, accuracies and scores."""
+"""Features of held-out losses."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-import loganalyst
-from loganalyst.features import validation
-from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -39,56 +34,12 @@ def test_the_fall_of_few_training_losses_is_that_of_logged_values(features_of: F
     assert features_of({"val_loss": [0.318, 0.32, 0.443]}).values["train_fall_logged"] is None
 
 
-def test_the_late_gain_is_at_most_the_whole_gain(features_of: FeaturesOf) -> None:
-    """A score that fell before its last third gained all of it there."""
-    row = features_of({"val_acc": [0.3, 0.28, 0.2, 0.22, 0.25, 0.32]}).values
-
-    assert row["val_score_late_gain_share"] == 1.0
-
-
 def test_the_last_held_out_loss_is_the_last_value(features_of: FeaturesOf) -> None:
     """Of sixty evaluations, not a value near the level of the last tenth; a NaN at the end does not count."""
     logged = np.linspace(1.0, 2.0, 60)
     row = features_of({"val_loss": [*logged, NAN]}).values
 
     assert row["val_loss_last"] == 2.0
-
-
-def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
-    """Per cent and shares give the same gap."""
-    row = features_of({"train_acc": [50.0, 80.0, 95.0, 96.0], "val_acc": [48.0, 75.0, 89.0, 90.0]})
-
-    assert row.values["accuracy_gap"] == pytest.approx(0.06)
-    assert row.values["val_accuracy_last"] == pytest.approx(0.9)
-
-
-def test_a_score_begins_good_by_its_first_value(features_of: FeaturesOf) -> None:
-    """Without a score the answer is no, so that a rule about a loss can still ask it."""
-    logged = [{"val_acc": [80.0, 85.0, 86.0]}, {"val_acc": [0.7, 0.9, 0.95]}, {"loss": [2.0, 1.0]}]
-
-    assert [features_of(metrics).values["val_score_begins_good"] for metrics in logged] == [True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("metric", "values", "good"),
-    [
-        ("val/PSNR", [18.2, 24.0, 27.5], None),
-        ("val_si_sdr", [0.9, 8.1, 11.6], None),
-        ("val_pesq", [1.8, 2.2, 2.6], None),
-        ("val_hits", [212.0, 260.0, 301.0], None),
-        ("val_mIoU", [41.0, 55.0, 62.0], False),
-        ("val_mIoU", [81.0, 82.0, 82.5], True),
-        ("val_auc", [0.81, 0.85, 0.88], True),
-    ],
-)
-def test_only_a_score_with_an_upper_bound_begins_good(
-    features_of: FeaturesOf, metric: str, values: list[float], good: bool | None
-) -> None:
-    """Its best value is 1 or 100; a value in decibels or points is not good on its own."""
-    row = features_of({metric: values}).values
-
-    assert row["val_score_metric"] == metric
-    assert row["val_score_begins_good"] is good
 
 
 def test_a_held_out_loss_that_ends_nan(features_of: FeaturesOf) -> None:
@@ -98,24 +49,6 @@ def test_a_held_out_loss_that_ends_nan(features_of: FeaturesOf) -> None:
 
     assert (broken["val_loss_ends_nonfinite"], broken["val_loss_nonfinite_metric"]) == (True, "val_loss")
     assert passing["val_loss_ends_nonfinite"] is False
-
-
-def test_precision_and_recall_count_only_without_f1(features_of: FeaturesOf) -> None:
-    """Recall given up for precision is no loss if F1 shows both."""
-    falls = {"Recall": [0.99, 0.9, 0.8, 0.7], "Precision": [0.2, 0.3, 0.4, 0.5]}
-
-    assert features_of({**falls, "F1 Score": [0.3, 0.4, 0.5, 0.6]}).values["val_score_metric"] == "F1 Score"
-    assert features_of(falls).values["val_score_metric"] == "Recall"
-    average = {"average_precision": [0.2, 0.3, 0.4, 0.5], "val_recall": [0.9] * 4}
-    assert features_of(average).values["val_score_metric"] == "average_precision"
-
-
-def test_an_error_rate_is_a_score_subtracted_from_one(features_of: FeaturesOf) -> None:
-    """Named `1 - wer`."""
-    row = features_of({"eval_wer": [50.0, 40.0, 30.0, 20.0]}).values
-
-    assert (row["val_score_metric"], row["val_score_last"], row["val_score_best"]) == ("eval_wer", 0.8, 0.8)
-    assert (row["accuracy_gap"], row["val_accuracy_last"]) == (None, None)
 
 
 def test_a_held_out_loss_that_was_never_finite(features_of: FeaturesOf) -> None:
@@ -138,23 +71,6 @@ def test_a_summed_loss_is_not_compared_with_a_mean(features_of: FeaturesOf, batc
     assert (row["train_val_gap"] is None) == (gap is None)
     assert row["val_below_train_share"] == (None if gap is None else 1.0)
     assert row["train_loss_drop_relative"] == pytest.approx(4 / 9)
-
-
-@pytest.mark.parametrize(
-    ("logged", "left"),
-    [
-        ({"acc": [0.5, 0.6, 0.7, 0.8, 0.85, 0.9]}, 0.25),  # from 0.4, the median of the first three
-        ({"acc": [50.0, 60.0, 70.0, 80.0, 85.0, 90.0], "val_acc": [0.5] * 6}, 0.25),
-        ({"val_acc": [0.5] * 6}, 1.0),
-        ({"acc": [1.0] * 6}, None),
-        ({"loss": TRAIN}, None),
-    ],
-)
-def test_remaining_errors(features_of: FeaturesOf, logged: dict[str, list[float]], left: float | None) -> None:
-    """Of training if logged; not known if there were none at the start."""
-    found = features_of(logged).values["accuracy_errors_left"]
-
-    assert found == (None if left is None else pytest.approx(left))
 
 
 def test_overfitting_across_axes(features_of: FeaturesOf) -> None:
@@ -196,17 +112,6 @@ def test_gains_of_a_score_and_falls_of_a_loss(
     assert (found["val_score_rose"], found["val_loss_fell_far"]) == (rose, fell)
 
 
-def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
-    """Another metric gives no value, not even 0; but no score began good."""
-    values = validation.compute(context_of({"other": [1.0, 2.0, 3.0]}))
-
-    assert values == {
-        "train_accuracy_last": None,
-        "accuracy_errors_left": None,
-        "val_score_begins_good": False,
-    }
-
-
 def test_the_second_half_of_the_held_out_loss(features_of: FeaturesOf) -> None:
     """The fall from the middle fifth to the last fifth; three values have no halves."""
     flat = features_of({"loss": DECAY, "val_loss": [9.6, 7.1, 6.0, 5.0, 4.5, 4.5, 4.5, 4.5, 4.5, 4.5]}).values
@@ -228,43 +133,6 @@ def test_how_far_all_later_evaluations_are_above_the_first(
     row = features_of({"loss": [2.0, 1.9, 1.8, 1.7], "val_loss": held_out}).values
 
     assert row.get("val_loss_later_rise") == (None if rise is None else pytest.approx(rise))
-
-
-@pytest.mark.parametrize(
-    ("train", "held_out", "gap"),
-    [
-        ("train/acc", "val/accuracy", 0.2),
-        ("train_acc_top1", "val_acc1", 0.2),
-        ("train/retrieval_acc", "val/knn_acc", None),
-    ],
-)
-def test_only_accuracies_of_the_same_kind_have_a_gap(
-    features_of: FeaturesOf, train: str, held_out: str, gap: float | None
-) -> None:
-    """Words that only one of them has, and no other word stands for, tell them apart."""
-    row = features_of({train: [0.9] * 12, held_out: [0.7] * 12}).values
-
-    assert row.get("accuracy_gap") == (None if gap is None else pytest.approx(gap))
-
-
-def test_of_several_sets_the_one_that_does_not_gain_is_left_out(tmp_path: Path) -> None:
-    """A set on which the model gets worse while it improves on another one says nothing about new samples; its score
-    comes after that of the other set.
-    """
-    logged = pl.DataFrame(
-        {
-            "step": np.arange(20),
-            "train_loss": np.linspace(1.5, 0.3, 20),
-            "val_ood/loss": np.linspace(1.4, 1.7, 20),
-            "val_id/loss": np.linspace(1.1, 0.4, 20),
-            "val_ood/acc": np.linspace(0.5, 0.4, 20),
-            "val_id/acc": np.linspace(0.6, 0.9, 20),
-        }
-    )
-    logged.write_csv(tmp_path / "metrics.csv")
-    row = loganalyst.diagnose(tmp_path).features.values
-
-    assert (row["val_loss_metric"], row["val_score_metric"]) == ("val_id/loss", "val_id/acc")
 
 
 @pytest.mark.parametrize(("losses", "lowest"), [(DECAY[:60], True), ([*DECAY[:60], *[1.5] * 20], False)])
