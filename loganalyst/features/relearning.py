@@ -20,6 +20,7 @@ FEATURES = (
     Feature("relearn_start_share", "float", "share", "how far this rise returned to the loss at the start of training (1 = completely)", ROLE),
     Feature("relearn_points", "int", "points", "values after this rise that can be compared with the first values of the run", ROLE),
     Feature("relearn_fall_share", "float", "share", "drop over these first values, as a share of the total drop before the jump", ROLE),
+    Feature("relearn_again_share", "float", "share", "drop over as many values after this rise, as a share of that drop at the start", ROLE),
     Feature("relearn_mismatch", "float", "share", "typical distance between the values after the jump and the first values, as a share of the same total drop", ROLE),
 )  # fmt: skip
 
@@ -82,9 +83,16 @@ def _compared_with_start(steps: NDArray[np.int64], x: NDArray[np.float64], at: i
     """The values from `at` on compared with the first values at the same distance in steps."""
     since = steps[at:] - steps[at]
     since = since[since <= steps[at - 1] - steps[0]]
-    before = np.interp(steps[0] + since, steps[:at], x[:at])
+    before, after = np.interp(steps[0] + since, steps[:at], x[:at]), x[at : at + len(since)]
+    fell, fell_again = _drop(before), _drop(after)
     return {
         "relearn_points": len(since),
-        "relearn_fall_share": float(np.median(before[:LEVEL_POINTS]) - np.median(before[-LEVEL_POINTS:])) / depth,
-        "relearn_mismatch": float(np.median(np.abs(x[at : at + len(since)] - before))) / depth,
+        "relearn_fall_share": fell / depth,
+        "relearn_again_share": fell_again / fell if fell > 0 else None,
+        "relearn_mismatch": float(np.median(np.abs(after - before))) / depth,
     }
+
+
+def _drop(x: NDArray[np.float64]) -> float:
+    """How far the values fall from their first level to their last."""
+    return float(np.median(x[:LEVEL_POINTS]) - np.median(x[-LEVEL_POINTS:]))

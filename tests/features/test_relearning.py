@@ -28,6 +28,7 @@ def test_a_repeated_start(features_of: FeaturesOf) -> None:
         "start_share": pytest.approx(1.0),
         "points": 60,
         "fall_share": pytest.approx((FALL[1] - FALL[58]) / depth),
+        "again_share": 1.0,
         "mismatch": 0.0,
     }
     assert found.witnesses["relearn_step"].step == 100
@@ -39,6 +40,14 @@ def test_another_fall_has_a_mismatch(features_of: FeaturesOf) -> None:
 
     assert values["relearn_count"] == 1
     assert values["relearn_mismatch"] > 0.3
+
+
+def test_a_level_that_stays_is_no_new_fall(features_of: FeaturesOf) -> None:
+    """Back to the start, and there to the end."""
+    stays, falls = (features_of({"loss": [*FALL, *more]}).values for more in ([FALL[0]] * 60, FALL[:60]))
+
+    assert (stays["relearn_count"], stays["relearn_again_share"]) == (1, 0.0)
+    assert falls["relearn_again_share"] == pytest.approx(1.0)
 
 
 def test_folds_are_several_jumps(features_of: FeaturesOf) -> None:

@@ -54,15 +54,24 @@ def names(width: int, path: Path, *, counts: bool) -> list[str]:
 
 
 def counts_up(column: pl.Series) -> bool:
-    """Whether a column may count steps: whole numbers that never fall, and not all the same.
+    """Whether a column may count steps: whole numbers, not all the same, that never fall, or only as a restart does.
 
-    >>> counts_up(pl.Series([0.0, 1.0, 1.0])), counts_up(pl.Series([0.5, 1.0]))
-    (True, False)
+    >>> counts_up(pl.Series([0.0, 1.0, 1.0])), counts_up(pl.Series([1, 2, 3, 1, 2])), counts_up(pl.Series([0.5, 1.0]))
+    (True, True, False)
     """
     found = column.cast(pl.Float64, strict=False)
     whole = not found.null_count() and bool((found == found.floor()).all()) and bool(found.is_finite().all())
     change = found.diff().drop_nulls()
-    return whole and bool((change >= 0).all()) and bool((change > 0).any())
+    if not whole or not (change > 0).any():
+        return False
+    return bool((change >= 0).all()) or _starts_again(found, change)
+
+
+def _starts_again(column: pl.Series, change: pl.Series) -> bool:
+    """Whether a counter by one constant amount falls only to its first value, and there are more rises than falls."""
+    falls, rises = change < 0, change.filter(change >= 0)
+    back = column.slice(1).filter(falls)
+    return rises.n_unique() == 1 and bool((back == column[0]).all()) and 2 * falls.sum() <= rises.len()
 
 
 def hint(path: Path, columns: Sequence[str], rows: int, sample: str, *, json: bool = False) -> list[pl.DataFrame]:
