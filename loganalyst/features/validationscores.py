@@ -30,6 +30,7 @@ FEATURES = (
     Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run (1: all of it, or more)", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
+    Feature("val_score_same_share", "float", "share", "share of the values that are equal to the last", "val_accuracy"),
     Feature("val_score_quantum", "float", "score", "smallest step between the rounded values of the held-out score (0: full precision)", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy (NULL for the share of right tokens, which has no common level)", "train_accuracy"),
@@ -103,6 +104,7 @@ def _score(curve: Curve) -> Computed:
         "val_score_rose": gain_z is not None and gain_z > feature_limit("significant_gain"),
         "val_score_late_gain_share": None if late is None else min(late, 1.0),
         "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
+        "val_score_same_share": float((x == x[-1]).mean()),
         "val_score_quantum": signals.quantum(x),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
     }

@@ -27,6 +27,13 @@ def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
     assert row.values["val_accuracy_last"] == pytest.approx(0.9)
 
 
+def test_values_that_are_equal_to_the_last(features_of: FeaturesOf) -> None:
+    """One evaluation in five differs; an unbroken run at the end is shorter."""
+    row = features_of({"val_acc": [0.5, 0.5, 0.5, 0.4, 0.5]}).values
+
+    assert (row["val_score_same_share"], row["val_score_still_share"]) == (0.8, 0.2)
+
+
 def test_a_score_begins_good_by_its_first_value(features_of: FeaturesOf) -> None:
     """Without a score the answer is no, so that a rule about a loss can still ask it."""
     logged = [{"val_acc": [80.0, 85.0, 86.0]}, {"val_acc": [0.7, 0.9, 0.95]}, {"loss": [2.0, 1.0]}]
