@@ -13,6 +13,7 @@ from loganalyst.diagnosis.rulesql import Ask, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError
 from loganalyst.features import declared
+from loganalyst.features.settingnames import setting_names
 from loganalyst.model import Feature, Publication, SettingSeverity
 from loganalyst.rulefiles import (
     Finite,
@@ -38,14 +39,16 @@ Range = tuple[Finite, Finite]
 class LookedUp(Shape, frozen=True):
     """A setting that is looked up: the ends of its dotted key, in the order in which they are tried.
 
+    `listed`: the keys are this list of `rules/configured.yaml`, because a feature looks the same setting up.
     `words`: the value is the first name whose words are in the text; without one it is not known. `defaults`: the value
     where none of the keys is set, but one of these settings is, because it shows a program with this default.
     `neighbours`: a key of at most three letters counts only if one of these keys is at the same place, as
     `lr` is near `eps`.
     """
 
-    keys: Texts
     meaning: Text
+    keys: Texts = ()
+    listed: Literal["planned_steps"] | None = None
     type: Literal["number", "text", "switch"] = "number"
     unit: str = ""
     words: dict[str, Texts] = field(default_factory=dict)
@@ -157,9 +160,20 @@ def read_topics(folder: Path) -> tuple[tuple[Topic, ...], Mapping[str, Feature]]
     files = [load(path) for path in yaml_files(folder) if path.name != SOURCES]
     known = typed(load(folder / SOURCES), dict[str, _Source])
     sources = {id_: Publication(s.author, s.year, s.title, s.url) for id_, s in known.items()}
-    shapes = [typed(file, _Topic) for file in files]
+    shapes = [_with_keys(typed(file, _Topic), file) for file in files]
     asked = _facts(shapes, files)
     return tuple(_topic(shape, file, asked, sources) for shape, file in zip(shapes, files, strict=True)), asked
+
+
+def _with_keys(topic: _Topic, file: RuleFile) -> _Topic:
+    """The topic with the keys of every setting. Raises RuleError for a setting without any."""
+    named = {}
+    for name, setting in topic.settings.items():
+        keys = getattr(setting_names(), setting.listed) if setting.listed else setting.keys
+        if not keys:
+            raise RuleError(file.where("settings", name), f"{name!r} has no keys", "keys, or listed")
+        named[name] = msgspec.structs.replace(setting, keys=keys)
+    return msgspec.structs.replace(topic, settings=named)
 
 
 @cache

@@ -3,8 +3,8 @@
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
 from loganalyst.diagnosis.conclusion import conclude, rejudge
-from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.healthyrange import places as healthy_places
+from loganalyst.diagnosis.judged import Judged
 from loganalyst.diagnosis.judgement import Judgement, band, diagnose, judge
 from loganalyst.diagnosis.loweredcauses import lowered
 from loganalyst.diagnosis.promises import expectations, symptoms

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answer, Answers, first_known
+from loganalyst.diagnosis.judged import Judged
 from loganalyst.diagnosis.kindcap import foreign
 from loganalyst.diagnosis.rule import FixTemplate, Item, Rule
 from loganalyst.model import Alternative, FeatureValue, Fix, RuledOut

@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 import polars as pl
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.decidingscripts import deciding
 from loganalyst.diagnosis.fixplaces import cited, named
+from loganalyst.diagnosis.judged import Judged
 from loganalyst.diagnosis.judgement import Judgement, diagnose
 from loganalyst.diagnosis.outlook import recommended, unseen
 from loganalyst.diagnosis.quickfixes import quick_fixes

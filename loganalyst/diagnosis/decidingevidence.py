@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from loganalyst.diagnosis import advice
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import Judged, linked
 from loganalyst.diagnosis.evidence import Answers, first_known
 from loganalyst.diagnosis.healthconfidence import core_symptoms
+from loganalyst.diagnosis.judged import Judged
+from loganalyst.diagnosis.rivals import linked
 from loganalyst.diagnosis.rule import Item
 from loganalyst.model import Decider, Feature
 

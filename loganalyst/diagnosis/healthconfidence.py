@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import CAP, Judged, calibrate, logit, sigmoid
 from loganalyst.diagnosis.evidence import Answers
+from loganalyst.diagnosis.judged import Judged
+from loganalyst.diagnosis.logodds import CAP, calibrate, logit, sigmoid
 from loganalyst.thresholds import verdict_limit
 
 

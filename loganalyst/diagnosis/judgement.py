@@ -9,11 +9,13 @@ import polars as pl
 from loganalyst import rulefiles
 from loganalyst.diagnosis import advice, confidence, decidingevidence, healthconfidence, healthyrange, lookalikes
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
 from loganalyst.diagnosis.expectedbehaviour import expected
 from loganalyst.diagnosis.fixtemplates import templates
+from loganalyst.diagnosis.judged import Judged
+from loganalyst.diagnosis.logodds import calibrate
 from loganalyst.diagnosis.reportedsymptoms import answered, steering, understood
+from loganalyst.diagnosis.rivals import other
 from loganalyst.diagnosis.rule import ANY_SYMPTOM
 from loganalyst.model import (
     OURS,
@@ -208,14 +210,14 @@ def _unnamed(
     """The probability of an answer without a cause, before its calibration."""
     if status == "healthy":
         return healthconfidence.faultless(catalogue, answers, judged, min(harmless.values(), default=1.0))
-    return confidence.other(judged) if status == "cause_unknown" else 0.0
+    return other(judged) if status == "cause_unknown" else 0.0
 
 
 def _calibrated(status: Status, stated: float, catalogue: Catalogue, answers: Answers) -> float:
     """The confidence of an answer without a cause."""
     if status == "healthy":
         return healthconfidence.healthy(stated, catalogue, answers)
-    return confidence.calibrate(stated, catalogue.calibration("unknown"), answers) if status == "cause_unknown" else 0.0
+    return calibrate(stated, catalogue.calibration("unknown"), answers) if status == "cause_unknown" else 0.0
 
 
 def _observed(id_: str, catalogue: Catalogue, answers: Answers) -> Symptom:

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from loganalyst.diagnosis import decidingevidence
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import Judged, odds
 from loganalyst.diagnosis.evidence import Answers, first_known
+from loganalyst.diagnosis.judged import Judged
+from loganalyst.diagnosis.logodds import odds
 from loganalyst.diagnosis.rule import NoteRule
 from loganalyst.model import Rival
 from loganalyst.thresholds import verdict_limit

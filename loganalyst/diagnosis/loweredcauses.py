@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loganalyst.diagnosis.confidence import logit, sigmoid, threshold, tier
+from loganalyst.diagnosis.confidence import tier
+from loganalyst.diagnosis.judged import threshold
 from loganalyst.diagnosis.judgement import band
+from loganalyst.diagnosis.logodds import logit, sigmoid
 from loganalyst.model import Cause, Diagnosis, Evidence
 
 EVIDENCE = "fixes-failed"

@@ -14,7 +14,7 @@ from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.thresholds import verdict_limit
 
 if TYPE_CHECKING:
-    from loganalyst.diagnosis.confidence import Judged
+    from loganalyst.diagnosis.judged import Judged
 
 
 def limited(judged: Mapping[str, "Judged"], answers: Answers, catalogue: Catalogue) -> dict[str, "Judged"]:

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import msgspec
 
-from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import FEW, Answers, answer, feature_table
+from loganalyst.diagnosis.ownevidence import judge_alone
 from loganalyst.diagnosis.rule import NoteRule, NoteTest, Rule, RuleTest
 from loganalyst.diagnosis.texttemplate import SAMPLES, Template
 from loganalyst.errors import LogAnalystError
@@ -91,7 +91,7 @@ def _rule_outcomes(
 def verdict(catalogue: Catalogue, rule: Rule, values: Row) -> Verdict:
     """The verdict of one rule on one row of features, without rivals."""
     answers = _answers(catalogue, [values])[0]
-    return confidence.judge_alone(rule, answers).verdict
+    return judge_alone(rule, answers).verdict
 
 
 def _answers(catalogue: Catalogue, rows: Sequence[Row], few: int = FEW) -> list[Answers]:
@@ -110,14 +110,14 @@ def _on_run(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: Featu
 
 
 def _judged(rule: Rule, test: RuleTest, answers: Answers) -> Outcome:
-    found = confidence.judge_alone(rule, answers).verdict
+    found = judge_alone(rule, answers).verdict
     passed = found in test.verdicts
     return Outcome(rule.id, test.name, passed, "" if passed else _explanation(rule, answers, test, found))
 
 
 def _explanation(rule: Rule, answers: Answers, test: RuleTest, found: Verdict) -> str:
     """Why the verdict differs: the probability, and the answer to each question."""
-    p = confidence.judge_alone(rule, answers).alone
+    p = judge_alone(rule, answers).alone
     words = {True: "yes", False: "no", None: "not known"}
     symptoms = ", ".join(f"{s}: {words[answers.symptoms[s]]}" for s in rule.symptoms)
     items = ", ".join(f"{i.id}: {words[h]}" for i, h in zip(rule.evidence, answers.items[rule.id], strict=True))

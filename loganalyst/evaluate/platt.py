@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.diagnosis.calibrationkind import KINDS
-from loganalyst.diagnosis.confidence import logit
+from loganalyst.diagnosis.logodds import logit
 from loganalyst.diagnosis.rule import Calibration
 
 LEAST = 1e-9  # distance of a probability from 0 and 1

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import capped, logit
 from loganalyst.diagnosis.evidence import Answers, answer
+from loganalyst.diagnosis.logodds import capped, logit
+from loganalyst.diagnosis.rivals import rivals, sharing
 from loganalyst.diagnosis.rule import MAX_WEIGHT, Rule
 from loganalyst.evaluate.labelled import Labelled
 
@@ -114,12 +115,10 @@ def problem(catalogue: Catalogue, runs: Labelled) -> Problem:
     from scipy.sparse import block_diag, csr_array
 
     answers = answer(catalogue, runs.features, runs.witnesses)
-    shared = [[j for j in confidence.judge(catalogue, a).values() if confidence.sharing(j)] for a in answers]
+    shared = [[j for j in confidence.judge(catalogue, a).values() if sharing(j)] for a in answers]
     benign = {id_ for id_, rule in catalogue.rules.items() if rule.benign}
     entries = [(j, run) for run, causes in enumerate(shared) for j in causes]
-    competing = [
-        np.array([[confidence.rivals(a, b) for b in causes] for a in causes], float) for causes in shared if causes
-    ]
+    competing = [np.array([[rivals(a, b) for b in causes] for a in causes], float) for causes in shared if causes]
     places = _places(catalogue)
     groups = [
         (e, some) for e, (j, run) in enumerate(entries) for some in _groups(j.rule, answers[run], places[j.rule.id])

@@ -4,6 +4,7 @@ import numpy as np
 
 from loganalyst.features.context import Computed, Context, Value, ratio, witness_at
 from loganalyst.features.setup import configured_batch
+from loganalyst.features.shares import as_shares
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
@@ -45,7 +46,7 @@ def _scatter(context: Context, curve: Curve) -> tuple[float, Computed] | None:
     x = curve.values[np.isfinite(curve.values)]
     if x.size < MIN_BATCHES or x.min() < 0:
         return None
-    x = x / 100.0 if x.max() > 1.5 else x
+    x = as_shares(x)
     variance = float(np.mean(np.diff(x) ** 2)) / 2
     level = np.convolve(x, np.full(LEVEL_BATCHES, 1 / LEVEL_BATCHES), mode="valid")
     random = ratio(float(np.mean(level * (1 - level))), configured_batch(context))

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.features.setup import configured_batch
-from loganalyst.features.shares import of_tokens, share
+from loganalyst.features.shares import as_shares, of_tokens, share
 from loganalyst.model import Feature
 from loganalyst.signals.standarderror import trend_z
 from loganalyst.thresholds import feature_limit
@@ -25,7 +25,6 @@ FEATURES = (
 
 SMALL_CLASS_COUNTS = tuple(range(2, 21))  # tried if the config names none
 DATASET_CLASS_COUNTS = (100, 1000)  # of common data sets; they count only if the loss also begins at ln K
-MIN_SCORE_POINTS = 3  # values of an accuracy at chance
 CLASS_KEYS = (
     "num_classes",
     "n_classes",
@@ -38,7 +37,6 @@ CLASS_KEYS = (
 )
 DEFAULT_LABELS = ("LABEL_0", "LABEL_1")  # of every Hugging Face model that was given none
 AFTER_FIRST = 4  # losses after the first
-MIN_LOSS_POINTS = 8  # values from which a loss is judged
 MIN_SUMMED = 8.0  # samples from which a sum cannot be mistaken for large initial weights
 SUM_TOLERANCE = 0.1  # of the ratio of a sum to the loss of guessing
 
@@ -112,7 +110,7 @@ def _loss(context: Context, configured: list[int]) -> Computed:
     out: Computed = {}
     if x.size > AFTER_FIRST and x[0] > 0:
         out["train_loss_after_first_ratio"] = (float(np.median(x[1 : 1 + AFTER_FIRST]) / x[0]), witness_at(curves[0]))
-    if x.size >= MIN_LOSS_POINTS and known:
+    if x.size >= feature_limit("chance_loss_points") and known:
         classes = _pinned_classes(x, known, configured)
         out["train_loss_chance_classes"] = 0 if classes and _more_right(context, classes) else classes
     if configured and not context.with_role("loss_component"):  # a sum of terms is no cross-entropy
@@ -128,7 +126,7 @@ def _classes_of_accuracies(context: Context) -> list[int]:
     found = []
     for curve in (c for c in context.with_role("val_accuracy", "train_accuracy") if not of_tokens(c)):
         shares = share(curve)[np.isfinite(curve.values)]
-        if shares.size >= MIN_SCORE_POINTS:
+        if shares.size >= feature_limit("chance_accuracy_points"):
             level = float(np.median(shares[int(0.7 * shares.size) :]))
             tolerance = feature_limit("chance_accuracy_share")
             found += [k for k in (*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS) if abs(level * k - 1) < tolerance]
@@ -178,11 +176,7 @@ def _score(context: Context, configured: list[int]) -> Computed:
     if not curves:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]
-    return (
-        {"val_score_chance_classes": _guessed_classes(x / 100 if x.max() > 1.5 else x, configured)}
-        if x.size >= 3
-        else {}
-    )
+    return {"val_score_chance_classes": _guessed_classes(as_shares(x), configured)} if x.size >= 3 else {}
 
 
 def _rose(shares: NDArray[np.float64]) -> bool:

@@ -32,7 +32,6 @@ FEATURES = (
 )  # fmt: skip
 
 OF_UPDATES, OF_PASSES = "optimizer step", "epoch"  # what the steps of a trainer count
-UPDATES_IN_A_PASS = 2  # a counter that grows at most so much in a pass counts passes
 _OF_ANOTHER_GAMMA = re.compile(r"sched|lr|loss|focal|optim")  # `lr_scheduler.gamma`, `focal_loss.gamma`
 _WORD = re.compile(r"[a-z]+|[0-9]+")  # `gpt` and `2` of `gpt2`
 _AVERAGED = re.compile(r"(?:^|[/_.\-])ema(?=$|[/_.\-])[/_.\-]?", re.IGNORECASE)  # `val/loss_ema`, `ema_val_loss`
@@ -101,7 +100,7 @@ def _counts_updates(context: Context, steps: int) -> bool | None:
         return False
     passes = max((float(c.values[-1]) for c in context.with_role("epoch") if c.values.size), default=None)
     if passes is not None and np.isfinite(passes) and passes > 0:
-        return steps > UPDATES_IN_A_PASS * passes
+        return steps > feature_limit("updates_in_a_pass") * passes
     return None
 
 

@@ -9,6 +9,7 @@ from loganalyst.curves import axes
 from loganalyst.features.alignment import chance
 from loganalyst.features.context import Computed, Context, witness_at
 from loganalyst.model import Curve, Feature, Witness
+from loganalyst.thresholds import feature_limit
 
 NEEDS = "a metric of the curriculum's stage, or its setting"
 TROUBLE = ("nonfinite", "divergence", "level_up")
@@ -24,7 +25,6 @@ _STAGE = re.compile(
 )
 # settings: "curriculum_switch_epoch", "data.curriculum.start_step"
 _SETTING = re.compile(r"(^|[._])curriculum[._]?(switch|start|change|next|stage)?[._]?(?P<unit>epoch|step)s?$", re.I)
-MAX_STAGES = 20  # distinct values of a stage counter; a metric with more is a measurement
 
 
 def compute(context: Context) -> Computed:
@@ -59,7 +59,7 @@ def _logged_changes(context: Context) -> tuple[str, NDArray[np.float64], Witness
     for curve in (c for c in context.curves if _STAGE.search(c.metric) and len(c.values)):
         known = np.isfinite(curve.values)
         values, steps = curve.values[known], curve.steps[known]
-        if np.unique(values).size <= MAX_STAGES:
+        if np.unique(values).size <= feature_limit("stages_most"):
             changes = np.flatnonzero(np.diff(values)) + 1
             witness = witness_at(curve, int(np.flatnonzero(known)[changes[0]])) if changes.size else witness_at(curve)
             return curve.metric, steps[changes].astype(float), witness

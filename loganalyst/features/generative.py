@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from loganalyst.curves.roles import normalise
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
+from loganalyst.features.shares import as_shares
 from loganalyst.model import Curve, Feature
 
 FEATURES = (
@@ -137,10 +138,9 @@ def _scores(context: Context) -> Computed:
     scores = context.with_role("discriminator_score")
     right = [c for c in scores if "acc" in c.metric.lower()]
     real, fake = ([c for c in scores if words & set(normalise(c.metric).split("_"))] for words in (_REAL, _FAKE))
-    accuracy, on_real, on_fake = _level(right), _level(real), _level(fake)
-    percent = accuracy is not None and accuracy > 1.5
+    on_real, on_fake = _level(real), _level(fake)
     return {
-        "discriminator_accuracy_last": accuracy / 100 if percent and accuracy is not None else accuracy,
+        "discriminator_accuracy_last": last_level(as_shares(right[0].values)) if right else None,
         "discriminator_margin_last": None if right or on_real is None or on_fake is None else on_real - on_fake,
     }
 

@@ -25,7 +25,6 @@ ROLE = "grad_norm"
 ROLES = ("grad_norm", "grad_norm_squared")
 MIN_NORMS = 20  # norms to recognise clipping or a straight line
 START_POINTS = 3  # first norms, which pretrained weights or a high first loss make large
-MAX_OVERFLOWS_AT_END = 4  # skipped steps at the end of a run that a falling loss scale explains; more are a collapse
 CLIP_TOLERANCE = 1e-3  # relative rounding error of a clipped norm
 
 FEATURES = (
@@ -109,7 +108,7 @@ def _overflows(norms: Curve, scales: Sequence[Curve]) -> bool:
     finite = np.flatnonzero(~bad)
     begins_only = bool(finite.size >= bad.sum() and not bad[finite[0] :].any())
     at_end = len(bad) - 1 - (int(finite[-1]) if finite.size else -1)
-    if at_end > MAX_OVERFLOWS_AT_END or not scales:
+    if at_end > feature_limit("overflows_at_end") or not scales:
         return begins_only
     scale = scales[0]
     fell = scale.steps[1:][np.diff(scale.values) < 0]

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, Value, ratio, witness_at
+from loganalyst.features.shares import as_shares, unit
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
@@ -21,6 +22,7 @@ FEATURES = (
     Feature("held_out_sets_apart", "bool", "", "held_out_sets_ratio is above a limit (false also where there is no other set)", "val_loss"),
     Feature("train_accuracy_first", "float", "share", "training accuracy up to the first evaluation", "train_accuracy"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
+    Feature("val_accuracy_begins_good", "bool", "", "it is so high that the model had learned before", "val_accuracy"),
 )  # fmt: skip
 MIN_EVALUATIONS = 3
 MIN_STOPPED_CHANGE = 10  # units of the last digit; a loss that still changed by so many does not come to rest by itself
@@ -105,13 +107,14 @@ def _gap(context: Context, train: Curve, held_out: Curve) -> Computed:
 def _accuracy(context: Context) -> Computed:
     out: Computed = {}
     for held_out in context.with_role("val_accuracy")[:1]:
-        finite = held_out.values[np.isfinite(held_out.values)]
-        unit = 100.0 if finite.size and finite.max() > 1.5 else 1.0
-        out["val_accuracy_first"] = (float(finite[0]) / unit if finite.size else None, witness_at(held_out))
+        shares = as_shares(held_out.values[np.isfinite(held_out.values)])
+        first = float(shares[0]) if shares.size else None
+        out["val_accuracy_first"] = (first, witness_at(held_out))
+        out["val_accuracy_begins_good"] = None if first is None else first > feature_limit("score_begins_good")
         for train in context.with_role("train_accuracy")[:1]:
             ours, theirs = _paired(context, train, held_out)
             if ours.size >= MIN_EVALUATIONS:
-                scale = 100.0 if max(ours.max(), theirs.max()) > 1.5 else 1.0
+                scale = unit(ours, theirs)
                 out["train_accuracy_first"] = float(ours[0]) / scale
                 out["val_accuracy_lead"] = float(np.median(theirs - ours)) / scale
     return out

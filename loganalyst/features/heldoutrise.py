@@ -21,7 +21,6 @@ FEATURES = (
     Feature("val_score_rose_since_loss_best", "bool", "", "a held-out score ends higher than when the held-out loss was lowest, by medians of three", "val_accuracy"),
     Feature("val_score_risen_metric", "text", "", "name of that score", "val_accuracy"),
 )  # fmt: skip
-MIN_SWINGING_POINTS = 20  # values that show that a loss swings all the time
 POINTS = 3  # values of a score that show its level
 
 
@@ -47,7 +46,7 @@ def _swings(context: Context, held_out: Curve, gap: Gap) -> bool:
     shape = context.shape(held_out)
     noise = ratio(shape.noise, abs(shape.last)) if shape.last is not None else None
     moved_z = whole_z(held_out.values)
-    if held_out.values.size < MIN_SWINGING_POINTS or noise is None or gap.rise is None or moved_z is None:
+    if held_out.values.size < feature_limit("swing_points") or noise is None or gap.rise is None or moved_z is None:
         return False
     moved = abs(moved_z) > feature_limit("swing_move_z") or gap.rise > feature_limit("swing_rise_noise")
     return noise > feature_limit("swing_noise") and not moved

@@ -21,7 +21,6 @@ FEATURES = (
     Feature("train_loss_high_returned", "bool", "", "these values are an exception far beyond the noise, and the loss was back at its level right after them (losses that are finite and many)", ROLE),
 )  # fmt: skip
 MIN_POINTS = 30
-MIN_MANY_POINTS = 200  # losses; a stretch is an exception only among many
 MIN_HALF = 10  # points on each side of a value that give its local level
 HALF_SHARE = 40  # of a longer curve, each side is this part of the points
 MIN_LEVEL = 0.05  # of the first level: lower levels count as that much
@@ -48,7 +47,7 @@ def compute(context: Context) -> Computed:
             "train_loss_high_step": (witness.step, witness) if end else None,
             "train_loss_high_ratio": (median(ratios[at:end]), witness) if end else None,
             "train_loss_high_returned": (_exception(ratios, starts, ends) and _returned(x, start + at, start + end))
-            if finite.size == curve.values.size >= MIN_MANY_POINTS
+            if finite.size == curve.values.size >= feature_limit("stretch_among")
             else None,
         }
     return {}

@@ -14,8 +14,6 @@ FEATURES = (
     Feature("data_stall_period", "int", "points", "distance at which such steps recur, often the number of workers (needs four of them)", NEEDS),
 )  # fmt: skip
 MIN_STEPS = 40
-MIN_PERIODIC_STALLS = 4
-MIN_PERIODIC_SHARE = 0.7  # share of the distances that are one, two or three periods, at least
 
 
 def compute(context: Context) -> Computed:
@@ -42,8 +40,8 @@ def compute(context: Context) -> Computed:
 def _period(stalls: NDArray[np.intp]) -> int | None:
     """The usual distance of stalls, at least two points; None if the distances do not fit one period."""
     distances = np.diff(stalls)
-    if distances.size < MIN_PERIODIC_STALLS - 1 or np.median(distances) < 2:
+    if distances.size < feature_limit("periodic_stalls") - 1 or np.median(distances) < 2:
         return None
     period = int(np.median(distances))
     fits = (distances % period == 0) & (distances // period <= 3)
-    return period if fits.mean() >= MIN_PERIODIC_SHARE else None
+    return period if fits.mean() >= feature_limit("periodic_share") else None

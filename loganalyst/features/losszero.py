@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from loganalyst.curves.roles import proposed
 from loganalyst.features.context import Computed, Context, event_features, last_level, median, witness_at
+from loganalyst.features.shares import as_shares
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
@@ -69,8 +70,8 @@ def zero_as_logged(step: float) -> str:
 def _is_complete(context: Context) -> bool:
     """Whether a training or held-out accuracy ends so high that the loss may be 0."""
     for curve in (*context.with_role("train_accuracy"), *context.with_role("val_accuracy")):
-        level, percent = last_level(curve.values), float(np.nanmax(curve.values, initial=0.0)) > 1.5
-        if level is not None and level / (100 if percent else 1) >= feature_limit("accuracy_complete"):
+        level = last_level(as_shares(curve.values))
+        if level is not None and level >= feature_limit("accuracy_complete"):
             return True
     return False
 

@@ -16,7 +16,6 @@ FEATURES = (
     Feature("mixed_with", "text", "", "The file that `mixed_file` does not fit", "points"),
     Feature("mixed_why", "text", "", "Why both files seem to come from two trainings", "points"),
 )  # fmt: skip
-MAX_FILES = 20  # of which every two are compared; a run with more files has ranks, shards or folds
 _LEADING = ("train_loss", "reward")
 _HELD_OUT = ("val_loss", "val_loss_component", "val_accuracy", "val_score", "val_error_rate")
 
@@ -24,7 +23,7 @@ _HELD_OUT = ("val_loss", "val_loss_component", "val_accuracy", "val_score", "val
 def compute(context: Context) -> Computed:
     """All of FEATURES, for the first two files that do not fit."""
     files = {source.path: source for source in context.run.sources if source.points}
-    found = next(_unfit(context, files), None) if 2 <= len(files) <= MAX_FILES else None
+    found = next(_unfit(context, files), None) if 2 <= len(files) <= feature_limit("mixed_files") else None
     return dict(zip(("mixed_file", "mixed_with", "mixed_why"), found, strict=True)) if found else {}
 
 

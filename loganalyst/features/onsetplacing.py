@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from loganalyst.features.context import median
 from loganalyst.features.run import COUNTERS
 from loganalyst.model import Curve
+from loganalyst.thresholds import feature_limit
 
 FINDING_ERROR = 0.05  # uncertainty of the place of a finding, as a share of the curve
 MIN_USUAL_POINTS = 5  # points for the usual course
@@ -15,7 +16,6 @@ MAX_USUAL, MIN_BEYOND = 2.0, 4.0  # noise units up to which a point is usual, an
 SPEED_POINTS = 20  # points after the first one beyond that show how fast the curve moves on
 NEXT_POINTS = 3  # points for the speed of a quick rise
 LASTING_POINTS = 5  # points whose median must stay beyond
-MAX_SPAN_RATIO = 20  # ratio of the spans of two step counters above which they count different things
 
 
 def bracket(curve: Curve, at: int) -> tuple[int, int, int]:
@@ -90,7 +90,8 @@ def _standardised(usual: NDArray[np.float64], later: NDArray[np.float64]) -> NDA
 def step_axis(curve: Curve, main: Curve) -> NDArray[np.float64] | None:
     """The steps of `main` at each point of `curve`: its own if both count the same, otherwise by the times of both."""
     span, whole = (int(c.steps[-1]) - int(c.steps[0]) for c in (curve, main))
-    same = whole <= MAX_SPAN_RATIO * span and span <= MAX_SPAN_RATIO * whole
+    apart = feature_limit("counters_apart")
+    same = whole <= apart * span and span <= apart * whole
     if same and curve.role.name not in COUNTERS:
         return curve.steps.astype(np.float64)
     timed = np.isfinite(main.times)

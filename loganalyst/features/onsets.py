@@ -12,11 +12,11 @@ from loganalyst.features.context import Computed, Context
 from loganalyst.features.onsetplacing import bracket, step_axis
 from loganalyst.features.run import COUNTERS
 from loganalyst.model import Curve, Feature, Onset, Witness
+from loganalyst.thresholds import feature_limit
 
 HARMFUL_KINDS = ("nonfinite", "divergence", "level_up")  # kinds of findings that are for the worse
 # roles of which a run has only one metric
 UNIQUE_ROLES = ("train_loss", "grad_norm", "grad_norm_squared", "learning_rate")
-WARM_UP = 0.05  # share of the run in which a rising learning rate is intended
 
 NEEDS = "two judged metrics"
 FEATURES = (
@@ -132,7 +132,7 @@ def _onset(curve: Curve, row: dict[str, object], main: Curve) -> Onset | None:
     if at >= curve.steps.size or curve.steps[at] != row["step"]:
         return None
     rate = curve.role.name == "learning_rate"
-    if rate and at < WARM_UP * curve.steps.size:
+    if rate and at < feature_limit("warm_up") * curve.steps.size:
         return None
     calm, low, high = (at - 1, at - 1, at) if row["kind"] == "nonfinite" else bracket(curve, at)
     axis = step_axis(curve, main)

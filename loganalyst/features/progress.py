@@ -6,10 +6,9 @@ import polars as pl
 
 from loganalyst.model import Run
 from loganalyst.patterntraits import having
+from loganalyst.thresholds import feature_limit
 
 LAST_STEP_PATTERN = "last-step"
-MAX_LAG_DIVISOR = 20  # the curves may end before the counter by a twentieth of the plan
-MIN_COUNTED = 0.5  # curves that end before half of what was counted are in another unit
 
 
 def last_progress(run: Run) -> pl.DataFrame:
@@ -57,19 +56,18 @@ def _announced(run: Run, last: int) -> float | None:
 
 def _plan(last: int, step: int | None, steps: int | None, epoch: int | None, epochs: int | None) -> float | None:
     if not epochs or epoch is None:
-        near = (
-            steps and step is not None and 0 <= step - last <= steps / MAX_LAG_DIVISOR
-        )  # otherwise it counts something else
+        # otherwise it counts something else
+        near = steps and step is not None and 0 <= step - last <= steps * feature_limit("counter_lag")
         return float(steps) if steps and near else None
     # curves may count from 0, and an epoch that has begun has no value yet
     if last in (epoch, epoch - 1) or last == epoch - 2 > 0:
-        counts_epochs = not steps or step is None or (epoch > 1 and last < step - steps / MAX_LAG_DIVISOR)
+        counts_epochs = not steps or step is None or (epoch > 1 and last < step - steps * feature_limit("counter_lag"))
         if counts_epochs:
             return float(epochs)
     if not steps or step is None:
         return None
     of_all = last <= steps and (epoch - 1) / epochs <= step / steps <= (epoch + 1) / epochs
     counted = step if of_all else (epoch - 1) * steps + step
-    if (of_all and epoch <= 1) or last < counted * MIN_COUNTED:  # too little, or the curves count something else
-        return None
+    if (of_all and epoch <= 1) or last < counted * feature_limit("counted_share"):
+        return None  # too little, or the curves count something else
     return float(steps if of_all else steps * epochs)

@@ -12,7 +12,6 @@ from loganalyst.thresholds import feature_limit
 
 ROLE = "train_loss"
 LEVEL_POINTS = 3  # points of a level on one side of a jump
-MIN_RETURN = 0.7  # share of its fall by which a held-out loss rises where training starts over
 
 FEATURES = (
     Feature("relearn_count", "int", "jumps", "rises of the training loss between neighbouring points that are at least half as large as the largest", ROLE),
@@ -70,7 +69,7 @@ def _held_out_returned(context: Context, step: int) -> bool:
     for curve in context.with_role("val_loss"):
         before, after = (curve.values[there] for there in (curve.steps < step, curve.steps >= step))
         if before.size >= LEVEL_POINTS and after.size and before[0] > before[-1]:
-            return bool(after[0] - before[-1] > MIN_RETURN * (before[0] - before[-1]))
+            return bool(after[0] - before[-1] > feature_limit("relearned_rise") * (before[0] - before[-1]))
     return False
 
 

@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, tau, witness_at
 from loganalyst.model import Feature
+from loganalyst.thresholds import feature_limit
 
 ROLE = "train_loss"
 MIN_DISTINCT = 4  # different values in one pass; rounded values repeat by chance
 MIN_PASSES = 3
 MAX_TRIED = 50  # periods that are compared in full
-MAX_TREND = 0.7  # of one pass (Kendall's tau); runs that were started again with the same seed fall each time
 
 FEATURES = (
     Feature("train_loss_repeat_period", "int", "points", "number of values after which the whole training loss repeats itself digit for digit", ROLE),
@@ -47,5 +47,6 @@ def repeat_period(values: NDArray[np.float64]) -> int:
         if np.array_equal(values[period:], values[:-period]):
             trend = tau(one, MIN_DISTINCT)
             varied = np.unique(one).size >= MIN_DISTINCT
-            return int(period) if varied and trend is not None and abs(trend) < MAX_TREND else 0
+            alike = varied and trend is not None and abs(trend) < feature_limit("passes_alike_trend")
+            return int(period) if alike else 0
     return 0

@@ -11,7 +11,6 @@ from loganalyst.thresholds import feature_limit
 
 ROLE = "train_loss"
 MAX_LEVEL_POINTS = 10  # points of a level next to a restart
-MAX_RETURNS = 5  # places where the steps of a curve go back; steps that go back more often count something else
 
 FEATURES = (
     Feature("resume_count", "int", "restarts", "restarts within the training loss with enough values on both sides", ROLE),
@@ -38,7 +37,7 @@ def compute(context: Context) -> Computed:
 def _repeated(curve: Curve) -> Computed:
     """The steps that stand before and after a place where the steps go back. Both values are in the curve."""
     returns = np.flatnonzero((np.diff(curve.steps) < 0) & (np.diff(curve.sessions) == 0)) + 1
-    if not 1 <= returns.size <= MAX_RETURNS:
+    if not 1 <= returns.size <= feature_limit("returns_most"):
         return {"repeated_steps_count": 0}
     both = [np.intersect1d(curve.steps[:at], curve.steps[at:]) for at in returns]
     steps = np.unique(np.concatenate(both))

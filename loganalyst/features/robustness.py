@@ -1,8 +1,7 @@
 """Features of robustness: the accuracy on adversarial examples."""
 
-import numpy as np
-
 from loganalyst.features.context import Computed, Context, last_level, witness_at
+from loganalyst.features.shares import unit
 from loganalyst.model import Feature
 
 ROLE = "robust_accuracy"
@@ -10,7 +9,6 @@ FEATURES = (
     Feature("robust_accuracy_metric", "text", "", "lowest accuracy on adversarial examples", ROLE),
     Feature("robust_accuracy_last", "float", "share", "last level of this accuracy", ROLE),
 )  # fmt: skip
-MOST_OF_A_SHARE = 1.5  # values above are per cent
 
 
 def compute(context: Context) -> Computed:
@@ -25,5 +23,4 @@ def compute(context: Context) -> Computed:
 def _unit(context: Context) -> float:
     """What an accuracy of 1 is logged as: 100 where any accuracy of the run is in per cent."""
     curves = [c for role in (ROLE, "val_accuracy", "train_accuracy") for c in context.with_role(role)]
-    most = max(float(np.max(c.values[np.isfinite(c.values)], initial=0.0)) for c in curves)
-    return 100.0 if most > MOST_OF_A_SHARE else 1.0
+    return unit(*(c.values for c in curves))

@@ -5,14 +5,13 @@ import numpy as np
 from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature, Witness
+from loganalyst.thresholds import feature_limit
 
 ROLE = "learning_rate"
 MIN_POINTS_BEFORE_CUT = 5  # losses before a cut of the rate for a level
-MIN_EQUAL_CUTS, MAX_UNEVEN = 3, 1.5  # cuts at equal distances, and how much these may differ
 MIN_EVALUATIONS, MIN_STALL_CUTS = 4, 2  # to see that a rate follows the held-out loss
 CONSTANT = "constant"  # a schedule without a peak
 LINEAR = "linear"  # a schedule that falls in a line, usually to 0
-CUT = 0.3  # share of the rate that a cut removes
 
 FEATURES = (
     Feature("lr_metric", "text", "", "name of the learning rate", ROLE),
@@ -152,9 +151,9 @@ def _interval(curve: Curve) -> float | None:
     Cuts between all values in turn are logged no oftener than they come: their distance is that of the values.
     """
     x = curve.values
-    cut = x[1:] < (1 - CUT) * x[:-1]
+    cut = x[1:] < (1 - feature_limit("rate_cut")) * x[:-1]
     between = np.diff(curve.steps[1:][cut])
-    if between.size < MIN_EQUAL_CUTS - 1 or between.max() > MAX_UNEVEN * between.min():
+    if between.size < feature_limit("equal_cuts") - 1 or between.max() > feature_limit("cuts_uneven") * between.min():
         return None
     if between.min() <= np.diff(curve.steps).min():
         return None
@@ -170,7 +169,7 @@ def _on_stall(context: Context, curve: Curve) -> bool | None:
     improved = held_out.values < np.minimum.accumulate(np.append(np.inf, held_out.values[:-1]))
     at = np.maximum(np.searchsorted(rate_steps, steps, side="right") - 1, 0)
     before, after = curve.values[at], np.append(curve.values[at[1:]], curve.values[-1])
-    cut = after < (1 - CUT) * before
+    cut = after < (1 - feature_limit("rate_cut")) * before
     if not np.allclose(after[~cut], before[~cut], rtol=1e-3, atol=0):
         return False  # the rate follows a plan
     return bool(cut.sum() >= MIN_STALL_CUTS and improved.sum() >= MIN_STALL_CUTS and not (cut & improved).any())

@@ -23,8 +23,17 @@ def as_shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> as_shares(np.array([50.0, 75.0])).tolist(), as_shares(np.array([0.5, 0.75])).tolist()
     ([0.5, 0.75], [0.5, 0.75])
     """
-    highest = np.max(values[np.isfinite(values)], initial=0.0)
-    return values / 100 if highest > feature_limit("share_highest") else values
+    return values / unit(values)
+
+
+def unit(*logged: NDArray[np.float64]) -> float:
+    """What 1 is logged as: 100 where a value is in per cent.
+
+    >>> unit(np.array([50.0, 75.0])), unit(np.array([0.5])), unit(np.array([0.5]), np.array([75.0]))
+    (100.0, 1.0, 100.0)
+    """
+    highest = max(float(np.max(values[np.isfinite(values)], initial=0.0)) for values in logged)
+    return 100.0 if highest > feature_limit("share_highest") else 1.0
 
 
 def of_tokens(accuracy: Curve) -> bool:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from loganalyst.features.alignment import chance
 from loganalyst.features.context import Computed, Context, witness_at
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 COUNTER = "a counter of iterations"
 FEATURES = (
@@ -16,7 +17,6 @@ FEATURES = (
     Feature("reward_stage_step", "int", "step", "first stage that began after the reward was at its best", COUNTER),
     Feature("reward_stage_chance", "float", "probability", "probability that a random step precedes a stage as closely as the best reward does", COUNTER),
 )  # fmt: skip
-MAX_STAGES = 20  # a counter that begins anew more often counts something else, such as batches of an epoch
 
 
 def compute(context: Context) -> Computed:
@@ -26,7 +26,7 @@ def compute(context: Context) -> Computed:
     if reward is None or not counters:
         return {}
     curve, starts = min(counters, key=lambda pair: pair[1].size)
-    if starts.size >= MAX_STAGES:
+    if starts.size >= feature_limit("stages_most"):
         return {}
     out: Computed = {"stage_count": starts.size + 1, "stage_metric": (curve.metric, witness_at(curve))}
     best = context.shape(reward).best_index

@@ -7,6 +7,7 @@ from loganalyst.curves.heldoutsets import bare_name
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.features.shares import share
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 NEEDS = "a test behind the training"
 FEATURES = (
@@ -18,7 +19,6 @@ FEATURES = (
     Feature("test_accuracy_behind", "float", "share", "last level of the held-out accuracy of the same name minus this accuracy", NEEDS),
 )  # fmt: skip
 _TEST = re.compile(r"(?<![a-z])test(?![a-z])")  # `test_loss`, `test/acc`, `Test loss`
-_MAX_RESULTS, _MIN_COURSE = 2, 5  # values of a result, and of a course beside it
 
 
 def compute(context: Context) -> Computed:
@@ -35,8 +35,9 @@ def compute(context: Context) -> Computed:
 
 def _pair(curves: Sequence[Curve]) -> list[tuple[Curve, Curve]]:
     """The single test and the longest course of the same measure, as one pair; empty without both."""
-    tests = [c for c in curves if _TEST.search(c.metric.lower()) and c.values.size <= _MAX_RESULTS]
-    courses = [c for c in curves if not _TEST.search(c.metric.lower()) and c.values.size >= _MIN_COURSE]
+    most, fewest = feature_limit("test_values"), feature_limit("course_values")
+    tests = [c for c in curves if _TEST.search(c.metric.lower()) and c.values.size <= most]
+    courses = [c for c in curves if not _TEST.search(c.metric.lower()) and c.values.size >= fewest]
     same = [(t, c) for t in tests for c in courses if bare_name(t.metric) == bare_name(c.metric)]
     return same[:1]
 

@@ -7,6 +7,7 @@ import numpy as np
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.features.tensors import Layer, dense, layers, main
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 GRADIENTS, ACTIVATIONS, WEIGHTS = "histograms of gradients", "histograms of activations", "histograms of weights"
 RATIO = "update_ratio"
@@ -31,7 +32,6 @@ FEATURES = (
     Feature("update_ratio_high", "float", "ratio", "the same ratio of the layer with the largest", RATIO),
     Feature("update_ratio_high_metric", "text", "", "layer with the largest ratio", RATIO),
 )  # fmt: skip
-MIN_NORM_POINTS = 10  # values of a norm that show how much is left of it
 MIN_STEPS = 3  # logged steps to see whether a tensor moves
 MIN_REACH = 1e-9  # largest value below which TensorBoard's zeros may be small values
 
@@ -98,7 +98,7 @@ def _growth(weights: Sequence[Layer]) -> Computed:
 
 def _norm(context: Context) -> Computed:
     """How much is left of the norm of all weights, of the first curve with a level at both ends."""
-    for curve in (c for c in context.with_role("param_norm") if c.values.size >= MIN_NORM_POINTS):
+    for curve in (c for c in context.with_role("param_norm") if c.values.size >= feature_limit("norm_points")):
         left = ratio(last_level(curve.values), first_level(curve.values))
         if left is not None:
             return {"weight_norm_share": (left, witness_at(curve, -1)), "weight_norm_metric": curve.metric}

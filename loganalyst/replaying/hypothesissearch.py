@@ -12,7 +12,7 @@ from loganalyst.replaying import replayprocess, rivalexperiments, verdicts
 from loganalyst.replaying.experiment import INCONCLUSIVE
 
 if TYPE_CHECKING:
-    from loganalyst.diagnosis.confidence import Judged
+    from loganalyst.diagnosis.judged import Judged
 
 MAX_SEEDS = 3  # runs of an experiment whose steps draw random numbers
 MAX_REFUTED_IN_ROW = 3  # refuted hypotheses in a row that end the search

@@ -7,7 +7,7 @@ from loganalyst.model import Experiment
 from loganalyst.replaying.verdicts import MIN_WEIGHT, Stated, total_weight, verdict
 
 if TYPE_CHECKING:
-    from loganalyst.diagnosis.confidence import Judged
+    from loganalyst.diagnosis.judged import Judged
 
 
 def most_decisive(

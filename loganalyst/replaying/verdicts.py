@@ -12,7 +12,7 @@ from loganalyst.replaying import forensics
 from loganalyst.replaying.experiment import INCONCLUSIVE
 
 if TYPE_CHECKING:
-    from loganalyst.diagnosis.confidence import Judged
+    from loganalyst.diagnosis.judged import Judged
     from loganalyst.diagnosis.rule import ExperimentRule, Rule
 
 MAX_VALUES, MAX_SERIES, MAX_SERIES_POINTS = 100, 20, 5_000

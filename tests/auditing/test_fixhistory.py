@@ -7,7 +7,7 @@ import pytest
 
 import loganalyst as la
 from loganalyst.auditing.fixhistory import lineage
-from loganalyst.diagnosis.confidence import logit, sigmoid
+from loganalyst.diagnosis.logodds import logit, sigmoid
 from loganalyst.model import Run, table
 from loganalyst.report.verification import screen
 

@@ -17,8 +17,9 @@ import polars as pl
 from loganalyst import features, rulefiles
 from loganalyst.diagnosis.calibrationkind import calibration_kind
 from loganalyst.diagnosis.catalogue import Catalogue, load
-from loganalyst.diagnosis.confidence import Judged, logit
+from loganalyst.diagnosis.judged import Judged
 from loganalyst.diagnosis.judgement import Judgement, judge
+from loganalyst.diagnosis.logodds import logit
 from loganalyst.evaluate import bysource
 from loganalyst.evaluate.fitting import Fitting
 from loganalyst.evaluate.labelled import Labelled, Place, labelled

@@ -8,6 +8,7 @@ from loganalyst import rulefiles
 from loganalyst.checking.judging import judge
 from loganalyst.checking.topics import FOLDER, facts, looked_up, read_topics, topics
 from loganalyst.errors import RuleError
+from loganalyst.features.settingnames import setting_names
 from loganalyst.pipeline import catalogue
 
 CASES = [(topic.id, check, test) for topic in topics() for check in topic.checks for test in check.tests]
@@ -108,3 +109,19 @@ def test_a_faulty_file_is_refused_with_its_line(tmp_path, changed, fault):
         read_topics(tmp_path / FOLDER)
 
     assert "adapters.yaml:" in str(error.value)
+
+
+def test_planned_steps_are_looked_up_as_features_do():
+    """One list of keys in `rules/configured.yaml`."""
+    assert looked_up()["steps_planned"].keys == setting_names().planned_steps
+
+
+def test_a_setting_without_keys_is_refused(tmp_path):
+    """Neither keys of its own nor a list."""
+    folder = rulefiles.rules_dir() / FOLDER
+    (tmp_path / "sources.yaml").write_text((folder / "sources.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    listed = (folder / "schedule.yaml").read_text(encoding="utf-8").replace("listed: planned_steps, ", "")
+    (tmp_path / "schedule.yaml").write_text(listed, encoding="utf-8")
+
+    with pytest.raises(RuleError, match=re.escape("'steps_planned' has no keys; keys, or listed")):
+        read_topics(tmp_path)

@@ -1,10 +1,14 @@
 """Catalogues of a few small rules, and answers to them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
+from loganalyst.diagnosis.judged import Judged
+from loganalyst.diagnosis.logodds import logit
 from loganalyst.diagnosis.rule import Item, Rule, SymptomRule
 from loganalyst.diagnosis.rulesql import ask
 from loganalyst.diagnosis.texttemplate import template
@@ -34,3 +38,20 @@ def catalogue_of(*rules: Rule, core: tuple[str, ...] = ()) -> Catalogue:
     ids = {s for r in rules for s in r.symptoms}
     symptoms = {s: SymptomRule(s, s, YES, TEXT, core=("training",) if s in core else ()) for s in sorted(ids)}
     return Catalogue({r.id: r for r in rules}, symptoms, {})
+
+
+def direct(id_: str, p: float, **more: object) -> Rule:
+    """A rule that, with its one item answered TRUE, is alone at exactly p."""
+    return rule(id_, 0.01, item("a", logit(p) - logit(0.01), -1.0, kind="direct"), **more)  # type: ignore[arg-type]
+
+
+def asking(feature: str, if_true: float, kind: str = "direct") -> Item:
+    """An item that asks for one feature."""
+    return replace(
+        item(feature, if_true, -1.0, kind=kind), ask=ask(feature, {feature: Feature(feature, "bool", "", "", "")})
+    )
+
+
+def judged(catalogue: Catalogue, symptoms: Mapping[str, Answer]) -> dict[str, Judged]:
+    """Every rule judged, each with all its items answered TRUE."""
+    return confidence.judge(catalogue, answers(symptoms, dict.fromkeys(catalogue.rules, (True,))))

@@ -6,12 +6,13 @@ from loganalyst import features, rulefiles
 from loganalyst.diagnosis import confidence, decidingevidence, diagnose
 from loganalyst.diagnosis.catalogue import Catalogue, load
 from loganalyst.diagnosis.evidence import Answers, answer, feature_table
+from loganalyst.diagnosis.judged import Judged
 from loganalyst.model import Decider, Features, FeatureValue
 
 NAN = {"train_loss_nonfinite_count": 1, "train_loss_points": 100}
 
 
-def judged(catalogue: Catalogue, row: dict[str, FeatureValue]) -> tuple[dict[str, confidence.Judged], Answers]:
+def judged(catalogue: Catalogue, row: dict[str, FeatureValue]) -> tuple[dict[str, Judged], Answers]:
     [answers] = answer(catalogue, feature_table(catalogue, [row]), [{}])
     return confidence.judge(catalogue, answers), answers
 

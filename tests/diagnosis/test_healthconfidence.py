@@ -7,6 +7,7 @@ import pytest
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.healthconfidence import faultless, healthy
+from loganalyst.diagnosis.logodds import CAP, logit, sigmoid
 from loganalyst.diagnosis.rule import NoteRule
 from tests.diagnosis.smallcatalogues import TEXT, YES, answers, catalogue_of, item, rule
 
@@ -39,7 +40,7 @@ def test_doubting_notes_lower_the_probability_of_healthy() -> None:
     )
 
     assert hidden == unknown == pytest.approx(1 - UNSEEN * 0.2)
-    assert shown == pytest.approx(confidence.sigmoid(confidence.logit(1 - UNSEEN * 0.2) - 2.0))
+    assert shown == pytest.approx(sigmoid(logit(1 - UNSEEN * 0.2) - 2.0))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_a_training_of_unknown_kind_is_healthy_with_bounded_confidence(
     """Nobody knows what such a run should show."""
     given_ = replace(answers({}, {}), values={"run_kind": kind, "training_kind": training})
 
-    assert healthy(confidence.CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
+    assert healthy(CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
 
 
 @pytest.mark.parametrize(("kind", "points", "most"), [("training", 10, 0.9), ("training", 1000, 1.0), ("job", 10, 1.0)])
@@ -59,4 +60,4 @@ def test_few_points_bound_the_confidence_of_healthy(kind: str, points: int, most
     """Ten points give at most 90 %; a job log has no curve to count."""
     given_ = replace(answers({}, {}), values={"run_kind": kind, "training_kind": "graph", "run_longest_metric": points})
 
-    assert healthy(confidence.CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)
+    assert healthy(CAP, catalogue_of(), given_) == pytest.approx(most, abs=0.01)

@@ -4,8 +4,8 @@ import pytest
 
 from loganalyst.diagnosis import diagnose
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import logit
 from loganalyst.diagnosis.kindcap import foreign, foreigners, limit
+from loganalyst.diagnosis.logodds import logit
 from loganalyst.diagnosis.rule import Rule
 from loganalyst.model import Evidence, Features, FeatureValue
 from loganalyst.pipeline import catalogue as ours

@@ -9,6 +9,7 @@ from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers, answer, feature_table
 from loganalyst.diagnosis.judgement import diagnose
+from loganalyst.diagnosis.logodds import logit, sigmoid
 from loganalyst.diagnosis.reportedsymptoms import answered, meant, steering, understood
 from loganalyst.diagnosis.rule import SymptomRule
 from loganalyst.diagnosis.rulesql import ask
@@ -191,7 +192,7 @@ def test_a_reported_symptom_doubles_the_odds_of_its_causes() -> None:
     assert moved
     assert moved <= {id_ for id_, r in known.rules.items() if "divergence" in r.symptoms}
     for id_ in moved:
-        doubled = confidence.sigmoid(confidence.logit(alone[id_]) + math.log(2))
+        doubled = sigmoid(logit(alone[id_]) + math.log(2))
         assert steered[id_] == pytest.approx(min(doubled, 0.9)) or steered[id_] == pytest.approx(doubled)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import calibrate
+from loganalyst.diagnosis.logodds import calibrate
 from loganalyst.diagnosis.rule import Calibration
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.fitting import Fitting, Key, balance

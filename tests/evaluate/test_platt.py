@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from loganalyst.diagnosis.confidence import calibrate
 from loganalyst.diagnosis.evidence import Answers
+from loganalyst.diagnosis.logodds import calibrate
 from loganalyst.diagnosis.rule import Calibration
 from loganalyst.evaluate.platt import calibration
 

@@ -77,6 +77,7 @@ def test_held_out_accuracy_above_training(features_of: FeaturesOf) -> None:
         row = features_of(logged).values
         assert row["val_accuracy_lead"] == pytest.approx(0.05)
         assert row["val_accuracy_first"] == pytest.approx(0.95)
+        assert row["val_accuracy_begins_good"] is True
 
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
