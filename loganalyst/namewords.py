@@ -9,12 +9,14 @@ from loganalyst.rulefiles import Shape, ours
 
 class Measures(Shape, frozen=True):
     """Regexes of measures' names, words joined by `_`: `scores` are better the higher they are, `errors` the lower. The
-    best value of `unbounded` scores is neither 1 nor 100.
+    best value of `unbounded` scores is neither 1 nor 100. A constant answer has 0 or 1/2 where a name says `by_chance`.
     """
 
     scores: tuple[str, ...]
     errors: tuple[str, ...]
     unbounded: tuple[str, ...]
+    zero_by_chance: tuple[str, ...]
+    half_by_chance: tuple[str, ...]
 
     def of(self, kind: Literal["scores", "errors"]) -> tuple[str, ...]:
         """Those of one kind."""

@@ -65,6 +65,7 @@ MAX_NAME = 500  # only the last characters of a name count, because patterns wit
 _SPLIT_OR_STEP = re.compile(r"(^|_)(train|step|epoch)(?=_|$)")  # "train_triplet_loss_step"
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _WORD = re.compile(r"[^\W_]+")
+_RECALL_CURVE = re.compile(r"(?:^|_)(?:pr|prc|precision|recall)(?:_|$)")  # `pr_auc`
 _POSSESSIVE = re.compile(r"['’]s\b")  # "critic's loss"
 _VAGUE_ROLES = {"other", "loss_component", "val_loss_component"}
 _ONE_MINUS = re.compile(r"(?<![a-z0-9])1 ?- ?(?=[a-z])")  # "1-acc", "val/1 - ssim", not "layer1-acc"
@@ -220,13 +221,26 @@ def is_unbounded(name: str) -> bool:
     >>> is_unbounded("val/PSNR"), is_unbounded("val_ssim")
     (True, False)
     """
-    return bool(_unbounded().search(normalise(name)))
+    return bool(_among(word_file().measures.unbounded).search(normalise(name)))
+
+
+def score_of_chance(name: str) -> float | None:
+    """The score of a constant answer, 0 or 1/2; None where it is not known, or for the area under another curve.
+
+    >>> score_of_chance("val/r2"), score_of_chance("val_auroc"), score_of_chance("val_acc"), score_of_chance("pr_auc")
+    (0.0, 0.5, None, None)
+    """
+    plain, measures = normalise(name), word_file().measures
+    if _among(measures.zero_by_chance).search(plain):
+        return 0.0
+    of_recall = _RECALL_CURVE.search(plain)
+    return 0.5 if _among(measures.half_by_chance).search(plain) and not of_recall else None
 
 
 @cache
-def _unbounded() -> re.Pattern[str]:
-    """Those scores among the words of a name: `psnr`, `val_si_sdr`, `pesq_mean`."""
-    return re.compile(rf"(?:^|_)(?:{'|'.join(word_file().measures.unbounded)})(?:_|$)")
+def _among(words: tuple[str, ...]) -> re.Pattern[str]:
+    """These scores among the words of a name: `psnr`, `val_si_sdr`, `pesq_mean`."""
+    return re.compile(rf"(?:^|_)(?:{'|'.join(words)})(?:_|$)")
 
 
 def names_held_out(name: str) -> bool:

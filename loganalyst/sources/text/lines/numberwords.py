@@ -35,10 +35,11 @@ ORDER = (
     "s",
 )
 RANK: tuple[str, ...] = (*ORDER, "episode", "game", "round", "frame", "generation", "[")
-# `steps per epoch`, `max steps`, `warmup steps`, `best epoch`: settings and counts, not positions
+# `steps per epoch`, `max steps`, `avg steps`, `best epoch`: settings, counts and averages, not positions
 NOT_POSITION = re.compile(
     r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
-    r"accumulation|for|after(?! epochs?$)|episode(?= steps$))\b"
+    r"accumulation|for|after(?! epochs?$)|episode(?= steps$))\b|"
+    r"\b(?:avg|average|mean|median|std)\.? (?:\w+ )?(?:timestep|step|move|frame|round)s?$"
 )
 
 # Names that may be results: `lr`, `grad norm`, `score`. They count where the line has a position or a result.

@@ -11,7 +11,9 @@ def test_names_of_steps(name: str) -> None:
     assert not numberwords.NOT_POSITION.search(name)
 
 
-@pytest.mark.parametrize("name", ["max steps", "steps per epoch", "warmup steps", "best step"])
+@pytest.mark.parametrize(
+    "name", ["max steps", "steps per epoch", "warmup steps", "best step", "avg steps", "mean episode steps"]
+)
 def test_counts_and_settings_are_no_positions(name: str) -> None:
     assert numberwords.NOT_POSITION.search(name)
 
