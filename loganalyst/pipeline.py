@@ -9,11 +9,20 @@ from typing import Any
 import polars as pl
 
 from loganalyst import anonymousfiles, checking, diagnosis, features, rulecatalogue, settings, signals
+from loganalyst.afterdiagnosis import (
+    corrections,
+    expectations,
+    healthy_places,
+    pattern_origins,
+    rejudged,
+    symptom_answers,
+    with_excerpts,
+)
 from loganalyst.blame import processstates
 from loganalyst.contextfile import Case
 from loganalyst.curves.runcurves import run_curves
 from loganalyst.curves.trainers import Trainer, recognised
-from loganalyst.diagnosis import Judged, Outcome, band, lowered
+from loganalyst.diagnosis import Outcome, band, lowered
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features.context import Context
 from loganalyst.features.onsets import onsets
@@ -23,9 +32,6 @@ from loganalyst.model import (
     TRAINING_KINDS,
     Curve,
     Diagnosis,
-    Evidence,
-    Expectation,
-    HealthyPlace,
     Metric,
     Run,
     SettingsCheck,
@@ -35,9 +41,7 @@ from loganalyst.rulecatalogue import catalogue, explain, new_rule, pattern_count
 from loganalyst.settings import Settings
 from loganalyst.sources.config.reader import read as read_settings
 from loganalyst.sources.config.settingplaces import places as setting_places
-from loganalyst.sources.files.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
-from loganalyst.sources.text.patterns import userpatterns
 
 __all__ = [
     "band",
@@ -47,6 +51,7 @@ __all__ = [
     "diagnose_paths",
     "expectations",
     "explain",
+    "healthy_places",
     "lowered",
     "new_rule",
     "pattern_count",
@@ -151,7 +156,7 @@ def diagnose(
         run = replace(run, inspection=runcheckpoints.inspect_run(run, watch))
     trusted: dict[str, Any] = {"config": config, "rules": rules, "trust_run_settings": trust_run_settings}
     earlier = [diagnose(one, separate=separate, **trusted) for one in history]
-    found = _diagnosis(run, _corrections(run, config), rules, symptoms, case or Case(), earlier=earlier)
+    found = _diagnosis(run, corrections(run, config), rules, symptoms, case or Case(), earlier=earlier)
     if baseline is None:
         return found
     if not isinstance(baseline, Diagnosis):
@@ -188,7 +193,7 @@ def _diagnosis(
         known,
         (*symptoms, *case.symptoms),
         accepted=corrected.accepted(run.path, run.name),
-        origins=_pattern_origins(corrected, rules),
+        origins=pattern_origins(corrected, rules),
         places=places,
         onsets=onsets(context),
     )
@@ -202,7 +207,7 @@ def _diagnosis(
         *case.missing,
         *unsearched,
     )
-    return _with_excerpts(replace(found, summary={**found.summary, "faults": faults}))
+    return with_excerpts(replace(found, summary={**found.summary, "faults": faults}))
 
 
 def _curves(run: Run, corrected: Settings, trainer: Trainer | None) -> tuple[list[Curve], tuple[Metric, ...]]:
@@ -238,14 +243,6 @@ def _measured(context: Context, metrics: tuple[Metric, ...], coverage: Mapping[s
     )
 
 
-def _with_excerpts(found: Diagnosis) -> Diagnosis:
-    return replace(found, excerpts=excerpts(found.run, [(c.file, c.line) for c in found.causes]))
-
-
-def _pattern_origins(corrected: Settings, rules: Sequence[Path]) -> dict[str, str]:
-    return userpatterns.origins(userpatterns.find((*corrected.rules, *rules)))
-
-
 def check(
     run: str | Path | Run,
     *,
@@ -275,57 +272,6 @@ def check(
     if kind is not None:
         run = replace(run, given={**run.given, "training_kind": kind, "training_kind_probability": 1.0})
     return checking.check(diagnose(run, config=config, rules=rules, trust_run_settings=trust_run_settings))
-
-
-def rejudged(
-    found: Diagnosis,
-    measured: Mapping[str, Sequence[Evidence]],
-    *,
-    config: Path | None = None,
-    rules: Sequence[Path] = (),
-) -> tuple[Diagnosis, dict[str, Judged]]:
-    """The diagnosis with evidence from outside of the logs, such as a replay, by rule id; and how every rule is judged
-    then, the likeliest first. The rules that judged `found` judge again.
-    """
-    corrected = _corrections(found.run, config)
-    again, judged = diagnosis.rejudge(
-        found,
-        catalogue(tuple(rules), corrected.rules),
-        measured,
-        accepted=corrected.accepted(found.run.path, found.run.name),
-        origins=_pattern_origins(corrected, rules),
-    )
-    return _with_excerpts(again), judged
-
-
-def expectations(
-    old: Diagnosis, new: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
-) -> dict[str, tuple[Expectation, ...]]:
-    """The promises of the fixes for each cause of `old` (by id), checked in `new`; with the rules that judged `old`."""
-    known = catalogue(tuple(rules), _corrections(old.run, config).rules)
-    return {c.id: diagnosis.expectations(known, c.id, old.features.values, new.features) for c in old.causes}
-
-
-def symptom_answers(
-    run: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
-) -> Mapping[str, bool | None]:
-    """Every symptom by id: seen, looked for and not seen, or not known (None)."""
-    known = catalogue(tuple(rules), _corrections(run.run, config).rules)
-    return diagnosis.symptoms(known, run.features)
-
-
-def healthy_places(
-    run: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
-) -> Mapping[str, HealthyPlace]:
-    """Where the features of a run lie among healthy runs of its kind, of which there are enough; else among all kinds.
-
-    >>> import loganalyst as la
-    >>> places = healthy_places(la.diagnose("fixtures/runs/nan-lr"))
-    >>> places["train_loss_nonfinite_count"].below
-    0.995
-    """
-    known = catalogue(tuple(rules), _corrections(run.run, config).rules)
-    return diagnosis.healthy_places(known, run.features)
 
 
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
@@ -359,11 +305,6 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> l
         return [diagnose(run, logs=logs, **options)]
     except LogAnalystError as error:
         return [unreadable(run, error), *(d for log in logs for d in _diagnosed(log, (), options))]
-
-
-def _corrections(run: Run, config: Path | None) -> Settings:
-    """The settings that hold for a run: those it was read with, else the file `config`. Raises RuleError."""
-    return settings.Chosen(str(config)).read() if config else settings.Chosen(run.settings, run.settings_inside).read()
 
 
 def unreadable(path: Path, error: LogAnalystError) -> Diagnosis:

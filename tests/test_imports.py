@@ -34,6 +34,7 @@ STEPS = {
     "trainerfiles": {"errors", "model", "rulefiles"},
     "thresholds": {"errors", "rulefiles"},
     "settings": {"errors", "rulefiles"},
+    "afterdiagnosis": {"diagnosis", "model", "rulecatalogue", "settings", "sources"},
     "store": {
         "rulefiles",
         "__version__",

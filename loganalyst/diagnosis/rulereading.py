@@ -1,4 +1,4 @@
-"""Reads one rule file into a checked rule. Every fault is noted with its line, not only the first."""
+"""Reads files of rules, symptoms, notes and experiments into checked ones. Every fault is noted with its line."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -34,9 +34,10 @@ from loganalyst.model.labels import LABELS
 from loganalyst.rulefiles import Keys, RuleFile, Shape, fitted, origin, refuse_name
 
 T = TypeVar("T")
-
+S = TypeVar("S", bound=Shape)
 
 _PYTHON: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,), "text": (str,)}
+_QUESTIONS = ("expect", "when", "unless")  # of a fix; its other fields are texts
 _EMPTY = Template("", ())
 _NOTHING = ask("nothing", {"nothing": Feature("nothing", "bool", "", "", "")})
 
@@ -169,9 +170,6 @@ def experiments(reader: Reader) -> dict[str, ExperimentRule]:
     return _by_id(reader, _experiment, ExperimentEntry)
 
 
-S = TypeVar("S", bound=Shape)
-
-
 def _by_id(reader: Reader, read: Callable[[Reader, str, S], T], shape: type[S]) -> dict[str, T]:
     """The sound entries of a file that holds several."""
     sound = {}
@@ -243,9 +241,6 @@ def _item(reader: Reader, at: Keys, found: ItemEntry) -> Item:
         "at": reader.feature((*at, "at"), found.at),
     }
     return Item(**_shared(Item, found) | converted, if_true=true, if_false=false)
-
-
-_QUESTIONS = ("expect", "when", "unless")  # of a fix; its other fields are texts
 
 
 def _fix(reader: Reader, at: Keys, found: FixEntry) -> FixTemplate:

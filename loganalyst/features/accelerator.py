@@ -5,6 +5,7 @@ from functools import cache
 import polars as pl
 
 from loganalyst.features.context import Computed, Context
+from loganalyst.features.namedinlogs import commonest
 from loganalyst.model import Feature
 from loganalyst.rulefiles import Shape, Text, Texts, ours
 
@@ -34,7 +35,7 @@ def _accelerators() -> dict[str, _Accelerator]:
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing if no line that a pattern knows names a device."""
     roots = pl.Series([row["text"] for row in context.roots.values() if row], dtype=pl.String)
-    name = _first(roots) or _commonest(context.run.lines["text"])
+    name = _first(roots) or commonest(context.run.lines["text"], _words())
     if name is None:
         return {}
     terms = _accelerators()[name]
@@ -44,11 +45,8 @@ def compute(context: Context) -> Computed:
 
 def _first(texts: pl.Series) -> str | None:
     """The first kind with a word in the texts: the libraries of the others print names of CUDA, too."""
-    return next((name for name, a in _accelerators().items() if texts.str.contains_any(list(a.words)).any()), None)
+    return next((name for name, words in _words().items() if texts.str.contains_any(list(words)).any()), None)
 
 
-def _commonest(texts: pl.Series) -> str | None:
-    """The kind whose words are in most texts; None if there are none."""
-    counts = {name: int(texts.str.contains_any(list(a.words)).sum()) for name, a in _accelerators().items()}
-    commonest = max(counts, key=lambda name: counts[name])
-    return commonest if counts[commonest] else None
+def _words() -> dict[str, Texts]:
+    return {name: accelerator.words for name, accelerator in _accelerators().items()}

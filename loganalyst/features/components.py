@@ -100,23 +100,33 @@ def _shares(
         "component_best_metric": terms[int(np.nanargmin(moved))].metric if np.isfinite(moved).any() else None,
     }
     out["component_top_weight_ratio"] = _weight_ratio(terms, top)
-    plain = np.array(
-        [c.role.name == "loss_component" for c in terms]
-    )  # the others may rise by nature, as a divergence does
-    drowned = np.flatnonzero(
-        (moved > feature_limit("term_not_fallen"))
-        & (last > 0)
-        & (_usual_share(sizes) < feature_limit("term_drowned"))
-        & plain
-    )
-    out["component_drowned_count"] = int(drowned.size)
-    out["component_drowned_metric"] = terms[drowned[0]].metric if drowned.size else None
-    if stuck.any():
-        worst = int(np.argmax(np.where(stuck, last, -1.0)))
-        witness = witness_at(terms[worst])
-        out["component_stuck_metric"] = terms[worst].metric
-        out["component_stuck_ratio"] = (float(moved[worst]) if np.isfinite(moved[worst]) else None, witness)
-    return out
+    return out | _drowned(terms, moved, last, sizes) | (_worst_stuck(terms, moved, stuck, last) if stuck.any() else {})
+
+
+def _drowned(
+    terms: list[Curve], moved: NDArray[np.float64], last: NDArray[np.float64], sizes: NDArray[np.float64]
+) -> Computed:
+    """The terms that are too small beside the others to be learned, and did not fall."""
+    # the others may rise by nature, as a divergence does
+    plain = np.array([c.role.name == "loss_component" for c in terms])
+    small = _usual_share(sizes) < feature_limit("term_drowned")
+    drowned = np.flatnonzero((moved > feature_limit("term_not_fallen")) & (last > 0) & small & plain)
+    return {
+        "component_drowned_count": int(drowned.size),
+        "component_drowned_metric": terms[drowned[0]].metric if drowned.size else None,
+    }
+
+
+def _worst_stuck(
+    terms: list[Curve], moved: NDArray[np.float64], stuck: NDArray[np.bool_], last: NDArray[np.float64]
+) -> Computed:
+    """The largest of the terms that are `stuck`, and the share of its first level that it kept."""
+    worst = int(np.argmax(np.where(stuck, last, -1.0)))
+    kept = float(moved[worst]) if np.isfinite(moved[worst]) else None
+    return {
+        "component_stuck_metric": terms[worst].metric,
+        "component_stuck_ratio": (kept, witness_at(terms[worst])),
+    }
 
 
 def _weight_ratio(terms: list[Curve], top: int) -> float | None:

@@ -2,9 +2,8 @@
 
 from functools import cache
 
-import polars as pl
-
 from loganalyst.features.context import Computed, Context
+from loganalyst.features.namedinlogs import commonest
 from loganalyst.model import Feature
 from loganalyst.rulefiles import Shape, Text, Texts, ours
 
@@ -33,7 +32,8 @@ def _schedulers() -> dict[str, _Scheduler]:
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing if no line and no accounting shows the batch system."""
-    name = _shown(context.run.lines["text"]) or ("slurm" if context.run.jobs.height else None)
+    words = {name: scheduler.words for name, scheduler in _schedulers().items()}
+    name = commonest(context.run.lines["text"], words) or ("slurm" if context.run.jobs.height else None)
     if name is None:
         return {}
     terms = _schedulers()[name]
@@ -42,10 +42,3 @@ def compute(context: Context) -> Computed:
     if context.run.job:
         found["scheduler_records"] = found["scheduler_records"].replace("JOB", context.run.job)
     return {"scheduler": name, **found}
-
-
-def _shown(texts: pl.Series) -> str | None:
-    """The batch system whose words are in most lines; None if there are none."""
-    counts = {name: int(texts.str.contains_any(list(s.words)).sum()) for name, s in _schedulers().items()}
-    commonest = max(counts, key=lambda name: counts[name])
-    return commonest if counts[commonest] else None

@@ -139,10 +139,7 @@ def _unread_rows(lines: pl.DataFrame) -> int:
 
 
 def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> Computed:
-    known = signals()
-    sent = [known[p] for p in lines["pattern"] if p in known]
-    # when one rank dies, the others get SIGTERM
-    signal = next((s for s in sent if s != "SIGTERM"), sent[0] if sent else "none")
+    signal = _signal(lines)
     if row is None:
         return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
     block = run.block(row["file"], row["line"]) or {}
@@ -150,9 +147,7 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     captures = _of_the_message(row, lines) | captures
     words = ("exception", "message", "frame") if block.get("kind") in _TRACEBACKS else ("exception", "frame")
     known_texts = {**captures, **{name: block[name] for name in words if block.get(name)}}
-    rank, node = row["rank"], row["node"]
-    if row["part"] != "peer":  # a line about a peer names the rank that complains
-        rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
+    rank, node = _rank_and_node(row, block)
     unfinished = _unfinished(block)
     cut = cut_labels().get(row["pattern"]) if unfinished else None
     message = _shortened(unfinished or known_texts.get("message", "").strip() or _without_bar(row["text"]).strip())
@@ -183,6 +178,22 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _signal(lines: pl.DataFrame) -> str:
+    """The signal that ended a process; `none` where no line names one."""
+    known = signals()
+    sent = [known[p] for p in lines["pattern"] if p in known]
+    # when one rank dies, the others get SIGTERM
+    return next((s for s in sent if s != "SIGTERM"), sent[0] if sent else "none")
+
+
+def _rank_and_node(row: Mapping[str, Any], block: Mapping[str, Any]) -> tuple[int | None, str | None]:
+    """Rank and node of a line, or of its block."""
+    rank, node = row["rank"], row["node"]
+    if row["part"] == "peer":  # a line about a peer names the rank that complains
+        return rank, node
+    return block.get("rank") if rank is None else rank, block.get("node") if node is None else node
 
 
 def _unfinished(block: Mapping[str, Any]) -> str:

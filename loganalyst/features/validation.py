@@ -83,48 +83,68 @@ def _lowest_beside_a_score(losses: Computed) -> Computed:
 
 
 def _losses(context: Context) -> Computed:
+    """The features of the held-out loss that looks worst; none where no held-out loss is logged."""
     found = worst_loss(context)
     if found is None:
         return {}
     curve, gap = found
-    shape = context.shape(curve)
-    best = witness_at(curve, gap.best_index if gap.best_index is not None else shape.best_index)
-    lowest, finite = lowest_index(curve.values), curve.values[np.isfinite(curve.values)]
-    span = float(curve.steps[-1] - curve.steps[0])
     return {
         "val_loss_metric": curve.metric,
         "val_loss_is_total": curve.role.name == "val_loss",
         "val_loss_is_sum": is_sum(curve),
         "val_loss_points": len(curve.values),
+        "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
+        "val_score_at_best": _ends_at_best(scores(context)),
+        **_course(context, curve),
+        **_since_best(context, curve, gap),
+        **_against_training(context, curve, gap),
+        **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
+        **_broken(context.with_role(*LOSSES)),
+    }
+
+
+def _course(context: Context, curve: Curve) -> Computed:
+    """How far the loss fell, and its lowest value as logged."""
+    lowest, finite = lowest_index(curve.values), curve.values[np.isfinite(curve.values)]
+    positive = finite.size and finite.min() > 0
+    return {
         "val_loss_last": float(finite[-1]) if finite.size else None,
         "val_loss_best": (None if lowest is None else float(curve.values[lowest]), witness_at(curve, lowest)),
         "val_loss_best_step": (witness_at(curve, lowest).step, witness_at(curve, lowest)),
-        "val_loss_best_share": (best.step - int(curve.steps[0])) / span if best.step is not None and span > 0 else None,
         "val_loss_later_rise": _later_rise(curve.values),
+        "val_loss_drop_z": minus(whole_z(curve.values)),
+        "val_loss_drop_relative": context.shape(curve).total_relative_drop,
+        "val_loss_kept_share": ratio(last_level(finite), float(finite[0])) if positive else None,
+        "val_loss_half_drop_relative": _half_drop(finite),
+        "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
+    }
+
+
+def _since_best(context: Context, curve: Curve, gap: Gap) -> Computed:
+    """What the loss and the training loss did since the smoothed loss was lowest."""
+    shape = context.shape(curve)
+    best = witness_at(curve, gap.best_index if gap.best_index is not None else shape.best_index)
+    span = float(curve.steps[-1] - curve.steps[0])
+    return {
+        "val_loss_best_share": (best.step - int(curve.steps[0])) / span if best.step is not None and span > 0 else None,
         "val_loss_points_after_best": gap.points_after_best,
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
         "val_loss_rise_z": (since_z(curve.values, gap.best_index), best),
-        "val_loss_drop_z": minus(whole_z(curve.values)),
-        "val_loss_drop_relative": shape.total_relative_drop,
-        "val_loss_kept_share": ratio(last_level(finite), float(finite[0]))
-        if finite.size and finite.min() > 0
-        else None,
-        "val_loss_half_drop_relative": _half_drop(finite),
-        "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
-        "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
-        "val_score_at_best": _ends_at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_fall_logged": _logged_fall(partner(context, curve), gap.train_fall, best.step),
-        "train_val_gap": gap.final_ratio,
+    }
+
+
+def _against_training(context: Context, curve: Curve, gap: Gap) -> Computed:
+    """The gap to the training loss, and how it grew."""
+    final, best = gap.final_ratio, gap.best_ratio
+    return {
+        "train_val_gap": final,
         "val_over_train": _over(context, curve, gap),
-        "train_val_gap_growth": None
-        if gap.final_ratio is None or gap.best_ratio is None
-        else gap.final_ratio - gap.best_ratio,
+        "train_val_gap_growth": None if final is None or best is None else final - best,
         "train_val_gap_widening": gap.widening,
         **_onset(curve, gap.onset_index),
-        **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
-        **_broken(context.with_role(*LOSSES)),
     }
 
 

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from loganalyst.model import (
-    SessionSummary,
-)
+from loganalyst.model import SessionSummary
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, span
 from loganalyst.report.diagnosis.placenames import place_text

@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from loganalyst.sources.stackdump.stacks import Frame, Process
-from loganalyst.sources.text.tracebacks.tracelines import LIBRARY
+from loganalyst.sources.text.tracebacks.frames import LIBRARY
 from loganalyst.stackdoings import doings
 
 # torch/nn/modules/module.py, threading.py: py-spy leaves out the folder of the libraries

@@ -32,7 +32,7 @@ from loganalyst.sources.text.programstarts import Sessions
 from loganalyst.sources.text.sessionends import Session
 from loganalyst.sources.text.sizes import SIZES, Sizes
 from loganalyst.sources.text.starts import Starts
-from loganalyst.sources.text.tracebacks import textblocks, tracelines
+from loganalyst.sources.text.tracebacks import headers, textblocks
 from loganalyst.sources.text.tracebacks.folding import Blocks
 
 NAME = "text"
@@ -177,7 +177,7 @@ class _Reading:
         hits, lost = hits.thinned(session[hits.row])
         if found.blocks.height:
             self.blocks.add(self._placed(found.blocks, chunk, look, session))
-        quotes = np.concatenate([rows_with[tracelines.HEADER], rows_with[_EXAMPLE]])
+        quotes = np.concatenate([rows_with[headers.HEADER], rows_with[_EXAMPLE]])
         numbers = self.metrics.read(chunk, look, session, quotes)
         records, points = numbers.placed(self.rows, session, chunk.line, look.time)
         self.steps.add(records, points)

@@ -52,8 +52,8 @@ def _add_ends(starts: Starts, hits: Hits, known: Catalogue) -> None:
     more = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in ids])
     judged = hits[hits.with_parts(*_JUDGED, "end") | more]
     columns = (starts.at(judged.line), judged.line, judged.pattern, judged.part, judged.captures)
-    for number, line, pattern, place, captures in zip(*(column.tolist() for column in columns), strict=True):
-        part = PARTS[place]
+    for number, line, pattern, part_number, captures in zip(*(column.tolist() for column in columns), strict=True):
+        part = PARTS[part_number]
         session = starts.all[number]
         if part == "end":
             session.add_end(line, of_training=known.ids[pattern] in training_ends)

@@ -91,9 +91,8 @@ class Chunk:
         if self.offset is None or before.offset is None:
             return Chunk(data, starts, line, None)
         offset = np.concatenate([before.offset, self.offset])
-        next_to = bool(
-            before.offset[0] + before.starts[-1] == self.offset[0]
-        )  # false within a line longer than a batch
+        # false within a line longer than a batch
+        next_to = bool(before.offset[0] + before.starts[-1] == self.offset[0])
         return Chunk(data, starts, line, offset, before.plain and self.plain and next_to)
 
 

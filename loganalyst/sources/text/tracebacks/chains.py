@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from loganalyst.sources.text.tracebacks import tracelines
+from loganalyst.sources.text.tracebacks import headers
 from loganalyst.sources.text.tracebacks.interleaved import untangle
-from loganalyst.sources.text.tracebacks.tracelines import Printer
+from loganalyst.sources.text.tracebacks.printers import Printer
 from loganalyst.sources.text.tracebacks.traces import Traceback, printed
 
 _NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of the next exception
@@ -52,7 +52,7 @@ def _open_head(printer: Printer) -> int | None:
     last = some[-1]
     near_end = last.row is None or last.linked or printer.at[-_LINES_BELOW:][0] <= last.row
     open_ = {one.chain for one in some if one.row is None or (one is last and near_end)}
-    group = tracelines.open_group(printer.texts)
+    group = headers.open_group(printer.texts)
     heads = [one.head for one in some if one.chain in open_]
     return min(heads if group is None else [*heads, printer.at[group]], default=None)
 

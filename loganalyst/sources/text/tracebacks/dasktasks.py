@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from loganalyst.sources.config.pythoncode import value
-from loganalyst.sources.text.tracebacks.tracelines import Lines, Printer
+from loganalyst.sources.text.tracebacks.printers import Printer
+from loganalyst.sources.text.tracebacks.tracelines import Lines
 
 WORD = "Compute Failed"
 MAX_ROWS = 60  # rows of one failure; arguments may fill many

@@ -6,8 +6,8 @@ import polars as pl
 
 from loganalyst.sources.stackdump import doings
 from loganalyst.sources.stackdump.stacks import PROCESS, THREAD, is_line, of_text
-from loganalyst.sources.text.tracebacks import stacks, tracelines
-from loganalyst.sources.text.tracebacks.tracelines import Printer
+from loganalyst.sources.text.tracebacks import stacks
+from loganalyst.sources.text.tracebacks.printers import Printer, by_printer
 
 WORDS = ("(most recent call first):", "(active", "(idle)")
 ROWS_ABOVE = 6  # rows of a dump before its first thread: its process, the version of Python, a blank line
@@ -18,7 +18,7 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:  # noqa: AR
     """The processes in `rows` (prefix, body) as blocks of kind `stack`; what they do is in `message`, and their own
     place in `frame`.
     """
-    found = [block for printer in tracelines.printers(rows) for block in _of_printer(printer)]
+    found = [block for printer in by_printer(rows) for block in _of_printer(printer)]
     return pl.DataFrame(found, schema=stacks.FOUND, orient="row")
 
 

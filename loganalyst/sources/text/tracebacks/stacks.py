@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from loganalyst.sources.text.tracebacks.tracelines import FRAME, LIBRARY, MAX_ROWS
+from loganalyst.sources.text.tracebacks.frames import FRAME, LIBRARY
+from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS
 
 OPEN = ("terminate called", "Fatal Python error: ", "*** Process received signal ***")  # more lines follow
 WORDS = (

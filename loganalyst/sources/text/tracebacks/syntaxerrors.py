@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from loganalyst.sources.text.tracebacks.tracelines import Lines, Printer
+from loganalyst.sources.text.tracebacks.printers import Printer
+from loganalyst.sources.text.tracebacks.tracelines import Lines
 
 WORDS = ("SyntaxError: ", "IndentationError: ", "TabError: ")
 

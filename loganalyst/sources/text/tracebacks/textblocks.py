@@ -12,17 +12,18 @@ from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.tracebacks import chains as tracebacks
 from loganalyst.sources.text.tracebacks import (
     dasktasks,
+    headers,
     onelinefaults,
     runningstacks,
     stacks,
     syntaxerrors,
     torchrun,
-    tracelines,
 )
+from loganalyst.sources.text.tracebacks.printers import by_printer
 from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS
 from loganalyst.sources.text.tracebacks.traces import Traceback
 
-_OPENING = (tracelines.HEADER, tracelines.REMOTE)
+_OPENING = (headers.HEADER, headers.REMOTE)
 _PYTHON = (*_OPENING, *syntaxerrors.WORDS, dasktasks.WORD)
 # Words that open a block, and how many rows before and behind may belong to it; several ranks may print at once
 _OPENERS = (
@@ -72,7 +73,7 @@ def find(chunk: Chunk, word_rows: Mapping[str, Integers]) -> Found:
         return any(len(word_rows[word]) for word in words)
 
     rows = chunk.rows(place)
-    printers = tracelines.printers(rows) if occurs(*_PYTHON) else []
+    printers = by_printer(rows) if occurs(*_PYTHON) else []
     traces = tracebacks.find(printers)
     failed = dasktasks.find(printers) if occurs(dasktasks.WORD) else []
     known = {one.row for one in traces if one.row is not None}
@@ -122,7 +123,7 @@ def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 def unfinished(chunk: Chunk) -> int:
     """The first row of a block that may go on in the next batch (the number of rows if there is none)."""
-    last, header = len(chunk), tracelines.HEADER.encode()
+    last, header = len(chunk), headers.HEADER.encode()
     tail_start = int(chunk.starts[max(last - _LAST_ROWS, 0)])
     places = [at for word in (*stacks.OPEN, dasktasks.WORD) if (at := chunk.data.find(word.encode(), tail_start)) >= 0]
     if (at := chunk.data.find(_LAUNCHER.encode(), tail_start)) >= 0:  # its table follows its traceback
@@ -131,7 +132,7 @@ def unfinished(chunk: Chunk) -> int:
         last = int(np.searchsorted(chunk.starts, min(places), side="right")) - 1
     first = max(last - 4 * MAX_ROWS, 0)
     if any(chunk.data.find(word.encode(), int(chunk.starts[first]), int(chunk.starts[last])) >= 0 for word in _OPENING):
-        printers = tracelines.printers(chunk.rows(np.arange(first, last)))
+        printers = by_printer(chunk.rows(np.arange(first, last)))
         open_ = tracebacks.unfinished(printers)
         last = last if open_ is None else first + open_
     return _bare_frame(chunk) if last == len(chunk) else last

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from loganalyst.sources.text.tracebacks import tracelines
-from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS, Ending, Lines, Printer
+from loganalyst.sources.text.tracebacks import frames, headers, linebefore, margins
+from loganalyst.sources.text.tracebacks.printers import Printer
+from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS, Ending, Lines
 
 _INNER = "Original Traceback"  # of a worker, in the message of its parent's exception
 _CODE_LINES = 1  # lines of code below a frame
@@ -108,7 +109,7 @@ class Printed:
         found: list[Ending] = []
         stray = False
         for i in range(self.lines.bare(), len(self.lines.text)):
-            if self.lines.indented(i) or tracelines.chained(self.lines.text[i]):
+            if self.lines.indented(i) or headers.chained(self.lines.text[i]):
                 continue
             ending = self.lines.ending(i)
             if ending and found and stray:
@@ -127,10 +128,10 @@ class Printed:
 
 def printed(printer: Printer) -> list[Printed]:
     """The tracebacks of a printer, each for itself."""
-    heads = tracelines.heads(printer.texts)
+    heads = headers.heads(printer.texts)
     if not heads:
         return []
-    links, handlings = tracelines.links(printer.texts), tracelines.handlings(printer.texts)
+    links, handlings = headers.links(printer.texts), headers.handlings(printer.texts)
     return [
         _completed(_opened(printer, first, after, links, handlings))
         for first, after in pairwise([*heads, len(printer.texts)])
@@ -142,19 +143,19 @@ def _opened(printer: Printer, first: int, after: int, links: list[int], handling
     texts = printer.texts
     text, before = texts[first], texts[first - 1] if first else ""
     end = min(after, first + MAX_ROWS + 1)
-    task, quoted = tracelines.remote(text), tracelines.is_quoted(before)
+    task, quoted = headers.remote(text), linebefore.is_quoted(before)
     shared = (
-        end == after < len(texts) and tracelines.remote(texts[end]) is not None
+        end == after < len(texts) and headers.remote(texts[end]) is not None
     )  # its header may name this one's exception
-    lines = tracelines.without_margins(texts, first, end + shared)
+    lines = margins.without_margins(texts, first, end + shared)
     by, outer = _printed_by(before, text, lines)
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
         handled=bisect_left(handlings, first) < bisect_left(handlings, end),
         inner=quoted or _INNER in text, quoted=quoted, remote=task is not None,
-        harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
-        process=tracelines.next_process(before), node=task[1] if task else None,
-        ignored=any(map(tracelines.ignored, (before, *texts[first : first + 2]))) or by == "warning",
+        harmless=any(map(linebefore.harmless, (before, *texts[first : first + 2]))),
+        process=linebefore.next_process(before), node=task[1] if task else None,
+        ignored=any(map(linebefore.ignored, (before, *texts[first : first + 2]))) or by == "warning",
         printer=by, outer=outer, late=by in ("interpreter", "handler") and lines.late(),
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
@@ -173,34 +174,34 @@ def _printed_by(before: str, head: str, lines: Lines) -> tuple[str | None, str |
     outermost = next((place for place in places if place), None)
     if by := _told(before, head, outermost):
         return by, None
-    if outermost is None or tracelines.own_frame(outermost) is None or tracelines.remote(head):
+    if outermost is None or frames.own_frame(outermost) is None or headers.remote(head):
         return None, None
     return ("interpreter", ":".join(outermost[:2])) if outermost[2] == "<module>" else ("handler", None)
 
 
 def _told(before: str, head: str, outermost: tuple[str, str, str] | None) -> str | None:
     """What printed a traceback, by the line before it, by its head, and by the module at its top; None: not known."""
-    if tracelines.is_thread(before):
+    if linebefore.is_thread(before):
         return "thread"
     if _warns(before, head, outermost):
         return "warning"
-    if outermost and outermost[2] == "<module>" and tracelines.is_installed(outermost[0]):
+    if outermost and outermost[2] == "<module>" and frames.is_installed(outermost[0]):
         return "library"
     if outermost and outermost[0] == "<string>" and outermost[2] == "<module>":
         return "command"
-    if tracelines.is_record(before) or tracelines.is_record(head):
+    if linebefore.is_record(before) or linebefore.is_record(head):
         return "logger"
-    return "child" if tracelines.is_child(before) else None
+    return "child" if linebefore.is_child(before) else None
 
 
 def _warns(before: str, head: str, outermost: tuple[str, str, str] | None) -> bool:
     """Whether a traceback is the text of a warning: a warning is printed before it, and its outermost frame is not one
     at which a program begins; or each of its lines is a record of that level.
     """
-    if tracelines.is_warning_record(head):
+    if linebefore.is_warning_record(head):
         return True
-    begins = outermost is None or tracelines.begins_program(outermost[2])
-    return not begins and tracelines.is_warning(before)
+    begins = outermost is None or frames.begins_program(outermost[2])
+    return not begins and linebefore.is_warning(before)
 
 
 def _completed(one: Printed) -> Printed:
@@ -216,7 +217,7 @@ def _completed(one: Printed) -> Printed:
         place = lines.place(i)
         if place is not None:
             found.deep = one.place(i) if found.deep is None and i < bare else found.deep
-            found.frame = found.frame or tracelines.own_frame(place)
+            found.frame = found.frame or frames.own_frame(place)
             if found.deep is not None and found.frame is not None:
                 break
     return one

@@ -7,7 +7,7 @@ from rich import traceback as boxes
 from rich.console import Console
 
 from loganalyst.sources.text.tracebacks import chains
-from loganalyst.sources.text.tracebacks.tracelines import HEADER
+from loganalyst.sources.text.tracebacks.headers import HEADER
 from tests.sources.text.tracebacks.traceback_cases import FRAME, messages, printed, raised, rows
 
 

@@ -12,7 +12,7 @@ from loganalyst.blame.survival import outlived
 from loganalyst.model import Run, Tables
 from loganalyst.sources.text import reader
 from loganalyst.sources.text.tracebacks import dasktasks
-from loganalyst.sources.text.tracebacks.tracelines import Printer
+from loganalyst.sources.text.tracebacks.printers import Printer
 
 RAY = """\
 Traceback (most recent call last):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst.sources.text.tracebacks import chains, interleaved, traces
-from loganalyst.sources.text.tracebacks.tracelines import HEADER
+from loganalyst.sources.text.tracebacks.headers import HEADER
 from tests.sources.text.tracebacks.traceback_cases import FRAME, blocks, rows, values
 
 

@@ -1,7 +1,7 @@
 """Syntax errors that Python prints without a header."""
 
 from loganalyst.sources.text.tracebacks import syntaxerrors
-from loganalyst.sources.text.tracebacks.tracelines import Printer
+from loganalyst.sources.text.tracebacks.printers import Printer
 
 LINES = ['  File "a.py", line 3', "    x = = 1", "        ^", "SyntaxError: invalid syntax"]
 

@@ -9,14 +9,14 @@ import polars as pl
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader
 from loganalyst.sources.text.sizes import SIZES, Sizes
-from loganalyst.sources.text.tracebacks.tracelines import Printer, printers
+from loganalyst.sources.text.tracebacks.printers import Printer, by_printer
 from loganalyst.sources.text.tracebacks.traces import Traceback
 
 
 def rows(*lines: str) -> list[Printer]:
     """Lines as `prefix|body`, or without a prefix, by printer."""
     parts = [line.partition("|") if "|" in line else ("", "", line) for line in lines]
-    return printers(pl.DataFrame({"prefix": [p for p, _, _ in parts], "body": [b for _, _, b in parts]}))
+    return by_printer(pl.DataFrame({"prefix": [p for p, _, _ in parts], "body": [b for _, _, b in parts]}))
 
 
 def messages(found: list[Traceback]) -> list[tuple[str | None, str | None]]:
