@@ -176,7 +176,21 @@ def _score(context: Context, configured: list[int]) -> Computed:
     if not curves:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]
-    return {"val_score_chance_classes": _guessed_classes(as_shares(x), configured)} if x.size >= 3 else {}
+    if x.size < 3:
+        return {}
+    begun = None if configured else _classes_of_first_loss(context)
+    return {"val_score_chance_classes": _guessed_classes(as_shares(x), configured, begun)}
+
+
+def _classes_of_first_loss(context: Context) -> int | None:
+    """The K at whose ln K a loss begins and stays for its first level; None where no K up to 20 fits so well."""
+    near = feature_limit("chance_start_near")
+    for curve in context.with_role("train_loss", "val_loss"):
+        level = first_level(curve.values[np.isfinite(curve.values)])
+        fitting = (k for k in SMALL_CLASS_COUNTS if level and abs(level / np.log(k) - 1) < near)
+        if found := next(fitting, None):
+            return found
+    return None
 
 
 def _rose(shares: NDArray[np.float64]) -> bool:
@@ -191,9 +205,9 @@ def _rose(shares: NDArray[np.float64]) -> bool:
     return steady and first is not None and last is not None and last > above * first
 
 
-def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
+def _guessed_classes(shares: NDArray[np.float64], configured: list[int], begun: int | None = None) -> int:
     """K if all `shares` lie near 1/K and most very near, and they do not rise. For a configured K above 20 the limits
-    are 1/K and half of it. Where a K up to 20 is configured, no other up to 20 counts.
+    are 1/K and half of it. Where a K up to 20 is configured, or a loss has `begun` at its ln K, no other up to 20 counts.
     """
     level = float(np.median(shares))
     if _rose(shares):
@@ -201,10 +215,11 @@ def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
     for k in (k for k in configured if k > max(SMALL_CLASS_COUNTS)):
         if abs(shares - 1 / k).max() < 1 / k and abs(level - 1 / k) < 0.5 / k:
             return k
-    few = [k for k in configured if k in SMALL_CLASS_COUNTS]
+    few = [k for k in configured if k in SMALL_CLASS_COUNTS] or ([begun] if begun else [])
     k = min(few or SMALL_CLASS_COUNTS, key=lambda k: abs(k - 1 / max(level, 1e-9)))
     off = np.abs(shares - 1 / k)
     near, usual = feature_limit("chance_accuracy_near"), feature_limit("chance_accuracy_usual")
     apart = feature_limit("chance_accuracy_apart") / (k * (k + 1))
-    is_near = k in configured or abs(level - 1 / k) < apart
+    usual = max(usual, feature_limit("chance_accuracy_share") / k) if k == begun else usual
+    is_near = k in (*configured, begun) or abs(level - 1 / k) < apart
     return k if is_near and off.max() < near and np.median(off) < usual else 0

@@ -34,6 +34,8 @@ def test_an_accuracy_of_guessing(features_of: FeaturesOf) -> None:
     assert features_of({"val_acc": [0.5, 0.6, 0.7]}).values["val_score_chance_classes"] == 0
     assert features_of({"val_acc": [0.111] * 5}).values["val_score_chance_classes"] == 9
     assert features_of({"val_acc": [0.111] * 5}, {"num_classes": 10}).values["val_score_chance_classes"] != 9
+    assert features_of({"loss": pinned(10), "val_acc": [0.111] * 5}).values["val_score_chance_classes"] == 10
+    assert features_of({"loss": pinned(10), "val_acc": [0.125] * 5}).values["val_score_chance_classes"] == 0
 
 
 def test_an_accuracy_that_rises_steadily_is_no_guessing(features_of: FeaturesOf) -> None:
