@@ -141,6 +141,7 @@ def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
     before = losses[0].values[losses[0].steps < drops[0]]
     first, cut, last = first_level(before), last_level(before), last_level(losses[0].values)
     if before.size >= MIN_POINTS_BEFORE_CUT and first is not None and cut is not None and last is not None:
+        first = max(first, float(before[np.isfinite(before)][0]))  # few values: the fall may lie within the first level
         share = ratio(cut - last, first - last) if first > last else None
         out["lr_cut_gain_share"] = (share, Witness(curve.metric, drops[0], curve.source))
     return out
