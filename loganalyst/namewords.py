@@ -24,13 +24,16 @@ class Measures(Shape, frozen=True):
 
 
 class FileWords(Shape, frozen=True):
-    """Words in names of files: `histories` are those of the `fillers` that say that a file holds a course."""
+    """Words in names of files: `histories` are those of the `fillers` that say that a file holds a course, `fractions`
+    those of the `measures` that are no whole numbers.
+    """
 
     measures: frozenset[str]
     sets: frozenset[str]
     quantities: frozenset[str]
     fillers: frozenset[str]
     histories: frozenset[str]
+    fractions: frozenset[str]
 
 
 class WordFile(Shape, frozen=True):

@@ -2,7 +2,7 @@
 
 No metric of the file may have a meaning of its own: beside a loss, other columns may be anything. So may columns of
 very different sizes. `loss.txt` may hold a step, a time, a loss and an accuracy: columns without names must all go the
-same way, and those that only rise are left aside.
+same way. Counters and clocks are left aside, and so are whole numbers beside a loss.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +16,7 @@ from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import names_split, proposed
 from loganalyst.curves.unnamedmeasures import direction
 from loganalyst.model import OF_FILE, Curve
+from loganalyst.namewords import word_file
 from loganalyst.thresholds import reading_limit
 
 _UNNAMED = "column_"  # begins the names of columns without a name
@@ -30,8 +31,9 @@ def changes(found: Sequence[Curve], claims: Claims) -> Claims:
     changed = dict[str, Claim]()
     for source, curves in files.items():
         path = PurePosixPath(source)
-        measured = [curve for curve in curves if not (_is_unnamed(curve) and _only_rises(curve))]
-        if (measure := filemeasure.measure(path)) and _mean_nothing(measured, claims):
+        measure = filemeasure.measure(path)
+        measured = [curve for curve in curves if not (_is_unnamed(curve) and _counts(curve, measure))]
+        if measure and _mean_nothing(measured, claims):
             changed |= dict(_measured(measured, measure, filemeasure.data(path)))
     return changed
 
@@ -54,6 +56,13 @@ def _go_one_way(curves: Sequence[Curve]) -> bool:
     """Whether a few curves all fall, or all rise."""
     ways = {direction(curve.values[np.isfinite(curve.values)]) for curve in curves}
     return len(curves) <= reading_limit("unnamed_columns") and len(ways) == 1 and 0 not in ways
+
+
+def _counts(curve: Curve, measure: str) -> bool:
+    """Whether the values are those of a counter or a clock, or whole numbers where a loss is none."""
+    values = curve.values[np.isfinite(curve.values)]
+    whole = bool((values == np.rint(values)).all()) and bool((np.abs(values) > 1).any())
+    return _only_rises(curve) or (whole and not word_file().files.fractions.isdisjoint(measure.split("_")))
 
 
 def _are_alike(curves: Sequence[Curve]) -> bool:

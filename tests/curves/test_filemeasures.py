@@ -26,6 +26,8 @@ SHARE = [0.9 - 0.5 * 0.9**k for k in range(20)]
         ("loss.txt", {"column_2": LOSS, "column_3": SHARE}, {}),  # one of them is an accuracy, perhaps
         ("loss.txt", {"column_2": LOSS, "column_3": LOSS}, dict.fromkeys(["column_2", "column_3"], "loss_component")),
         ("loss.txt", {"column_1": [2.5 * k for k in range(20)], "column_2": LOSS}, {"column_2": "train_loss"}),
+        ("losses.csv", {"column_1": LOSS, "column_2": [519.0, 22.0] * 10}, {"column_1": "train_loss"}),  # milliseconds
+        ("rewards.csv", {"column_1": LOSS, "column_2": [519.0, 22.0] * 10}, {}),  # the reward may be a whole number
         ("loss.txt", {f"column_{k}": LOSS for k in range(2, 20)}, {}),  # data
         ("loss.csv", {"resnet": LOSS, "vgg": [x / 1000 for x in LOSS]}, {}),
         ("run_7.csv", {"resnet": LOSS}, {}),
