@@ -369,6 +369,10 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             for row in (("loss", k, k, k / 10), ("correct (accuracy)", k, k, 100 * (400 + k) / 640))
         ],
     ),
+    "seconds at the end of a line are its time": (
+        "".join(f"Epoch {k} - loss: 0.{k} - 1{k}.5s\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("loss", k, k, k / 10), ("time", k, k, 10.5 + k))],
+    ),
     "a count behind an epoch may be of correct answers": (
         "".join(f"Epoch {k}: {n} / 10000\n" for k, n in enumerate((8123, 9010, 9307, 9288))),
         [("accuracy", k, k, n / 10000) for k, n in enumerate((8123, 9010, 9307, 9288))],
