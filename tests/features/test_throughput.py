@@ -50,7 +50,7 @@ class TestThroughput:
 
     @pytest.mark.parametrize(("clock", "share"), [(1, 0.5), (-1, None)])
     def test_a_clock_among_the_metrics(self, clock, share):
-        """Seconds so far at each step of rows without times; half the speed from step 600 on. Remaining time is none."""
+        """Seconds so far at each step; rows have no times. Half the speed from step 600 on. Remaining time is none."""
         seconds = clock * np.cumsum(np.where(np.arange(1000) < 600, 2.0, 4.0))
         rows = [logged(seconds, name, values) for name, values in (("train/loss", None), ("elapsed_time", seconds))]
         timeless = [points.with_columns(time=pl.lit(None, points.schema["time"])) for points in rows]
