@@ -373,6 +373,13 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"Epoch {k} - loss: 0.{k} - 1{k}.5s\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("loss", k, k, k / 10), ("time", k, k, 10.5 + k))],
     ),
+    "each pass over held-out data alone is one evaluation": (
+        "".join(
+            f"=> checkpoint {c}\n" + "".join(f"Test: [{b}/30] Loss {c}.{b} ({c}.5{b})\n" for b in (0, 10, 20))
+            for c in (1, 2)
+        ),
+        [("Test Loss", 0, None, 1.520), ("Test Loss", 1, None, 2.520)],
+    ),
     "a count behind an epoch may be of correct answers": (
         "".join(f"Epoch {k}: {n} / 10000\n" for k, n in enumerate((8123, 9010, 9307, 9288))),
         [("accuracy", k, k, n / 10000) for k, n in enumerate((8123, 9010, 9307, 9288))],
