@@ -238,7 +238,9 @@ class Steps:
         last[groups.starts] = [batch0 for *_, batch0 in before]
         new = np.cumsum(~(batch > last))
         begin = np.concatenate([[0], new])[groups.starts]
-        index: Integers = new - 1 + groups.spread([n for _, _, n, _ in before], np.int64) - groups.spread(begin, np.int64)
+        index: Integers = (
+            new - 1 + groups.spread([n for _, _, n, _ in before], np.int64) - groups.spread(begin, np.int64)
+        )
         return index
 
     def _pass_on(self, ends: dict[Key, tuple[float, int, int, float]], session: int) -> None:
