@@ -5,6 +5,7 @@ import polars as pl
 
 from loganalyst.features.configured import OF_PASSES
 from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.progress import printed_epochs
 from loganalyst.features.run import last_step, planned_steps
 from loganalyst.features.setup import EPOCH_KEYS
 from loganalyst.model import Feature, RunEnd
@@ -64,11 +65,16 @@ def _interval(context: Context) -> float:
 
 
 def _epochs_done_share(context: Context) -> float | None:
-    """The last epoch logged as a share of the configured epochs."""
+    """The last epoch logged as a share of the configured epochs, or of those that a log printed. How much of a last
+    epoch is done is not known of the latter.
+    """
     logged = [c.epochs for c in context.curves] + [c.values for c in context.with_role("epoch")]
     done = max((float(np.nanmax(e)) for e in logged if np.isfinite(e).any()), default=_epochs_by_steps(context))
     share = ratio(done, context.number(*EPOCH_KEYS))
-    return None if share is None else min(share, 1.0)
+    if share is not None:
+        return min(share, 1.0)
+    printed = printed_epochs(context.run)
+    return ratio(*map(float, printed)) if printed and printed[0] < printed[1] else None
 
 
 def _epochs_by_steps(context: Context) -> float | None:

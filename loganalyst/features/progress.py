@@ -2,6 +2,7 @@
 3/10`, a bar's total.
 """
 
+import numpy as np
 import polars as pl
 
 from loganalyst.model import Run
@@ -9,6 +10,7 @@ from loganalyst.patterntraits import having
 from loganalyst.thresholds import feature_limit
 
 LAST_STEP_PATTERN = "last-step"
+EPOCHS_ALIKE = 0.02  # epochs whose lengths in steps differ by at most this share are equally long
 
 
 def last_progress(run: Run) -> pl.DataFrame:
@@ -28,14 +30,46 @@ def printed_plan(run: Run, last: int | None) -> float | None:
     """The planned steps in the unit of the curves, whose last step is `last`; None where they are not known.
 
     A total counts the run if the counter is at the same share of it as the epoch is of all epochs, and no step exceeds
-    it. Otherwise it counts one epoch.
+    it. Otherwise it counts one epoch. Planned epochs above lines of batches (`Epoch [3/50]`) are as many steps as the
+    epochs so far were long.
     """
     if last is None or not run.lines.height:
         return None
     printed = last_progress(run).filter(pl.col("steps").is_not_null() | pl.col("epochs").is_not_null())
     counters = printed.sort("line").select("step", "steps", "epoch", "epochs")
     # a bar that counts something else, such as files of weights, hides no plan
-    return (_plan(last, *counters.row(-1)) if counters.height else None) or _announced(run, last)
+    found = _plan(last, *counters.row(-1)) if counters.height else None
+    return found or _announced(run, last) or _plan_by_epochs(run, last)
+
+
+def printed_epochs(run: Run) -> tuple[int, int] | None:
+    """The last epoch and the planned epochs that a job log printed, where its numbers have that epoch too; else None.
+
+    >>> printed_epochs(Run()) is None
+    True
+    """
+    printed = last_progress(run).drop_nulls(["epoch", "epochs"]).sort("line")
+    if not printed.height:
+        return None
+    epoch, epochs = printed.select("epoch", "epochs").row(-1)
+    return (epoch, epochs) if epoch <= epochs and run.points["epoch"].max() == epoch else None
+
+
+def _plan_by_epochs(run: Run, last: int) -> float | None:
+    """The printed epochs in steps, by the length of the epochs so far; None where they differ in length."""
+    printed = printed_epochs(run)
+    points = run.points.filter(pl.col("session") == pl.col("session").max()).drop_nulls(["epoch", "step"])
+    if printed is None or not points.height:
+        return None
+    begins = points.group_by("epoch").agg(pl.col("step").min()).sort("epoch")
+    epoch, step = (begins[name].to_numpy().astype(float) for name in ("epoch", "step"))
+    if len(epoch) < 2 or (epoch % 1).any() or (np.diff(epoch) != 1).any():
+        return None
+    lengths = np.diff(step)
+    length = float(np.median(lengths))
+    alike = np.allclose(lengths, length, rtol=EPOCHS_ALIKE) and length > 1
+    counted = abs(last / length - epoch[-1]) <= 1  # steps count from the first epoch on
+    return round(length * printed[1]) if alike and counted else None
 
 
 def differs(run: Run, last: int) -> bool:

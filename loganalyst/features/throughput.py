@@ -2,6 +2,7 @@
 the times of the rows.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -116,10 +117,25 @@ def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[
             return curve, curve.metric, at, speed, merged
     found = pauses(context.curves, np.array([]))
     if found is None:
-        return None
+        return _by_clock(context)
     steps = found.curve.steps[found.ends] - found.curve.steps[np.maximum(found.ends - 1, 0)]
     some = steps > 0
     return found.curve, FROM_TIMES, found.ends[some], steps[some] / found.seconds[some], 1
+
+
+def _by_clock(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[np.float64], int] | None:
+    """As `_readings`, from a clock that the run logged as a metric (`elapsed_time`); one that goes back is none."""
+    for clock in context.with_role("wall_time"):
+        steps, seconds = (np.diff(values) for values in (clock.steps.astype(float), clock.values))
+        same = np.diff(clock.sessions) == 0
+        if (seconds[same] >= 0).all() and (seconds[same] > 0).any() and (steps[same] > 0).all():
+            average = np.divide(
+                clock.steps, clock.values, out=np.full(clock.values.size, np.nan), where=clock.values > 0
+            )
+            at, speed, merged = _steady_enough(replace(clock, values=average))
+            if at.size * merged >= MIN_READINGS:
+                return clock, FROM_TIMES, at, speed, merged
+    return None
 
 
 def _steady_enough(curve: Curve) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:

@@ -89,3 +89,26 @@ def test_a_printed_step_that_the_curves_do_not_have(last: int, printed: int, oth
 
 def test_a_log_without_a_printed_step_differs_in_nothing() -> None:
     assert differs(Run(), 19) is False
+
+
+@pytest.mark.parametrize(
+    ("begins", "epoch", "planned"),
+    [
+        ([0, 40, 80], 3, 400),
+        ([39, 79, 119], 3, 400),  # one value at the end of each epoch
+        ([0, 40, 95], 3, None),  # epochs of different length
+        ([400, 440, 480], 3, None),  # steps of an earlier start
+        ([0, 40], 3, None),  # the counter printed another epoch
+    ],
+)
+def test_printed_epochs_above_lines_of_batches(begins: list[int], epoch: int, planned: float | None) -> None:
+    """`Epoch [3/10]` above lines of a step each: ten times the length of an epoch."""
+    at = [(n, begin + k) for n, begin in enumerate(begins, 1) for k in (0, 10, 20, 30)]
+    points = table("points", {
+        "metric": "loss", "session": 0, "step": [step for _, step in at], "epoch": [float(n) for n, _ in at],
+        "value": 1.0,
+    })  # fmt: skip
+    captures = said(epoch=epoch, epochs=10)
+    lines = table("lines", {"session": 0, "file": "a", "line": [9], "pattern": "last-step", "captures": captures})
+    run = Run(lines=lines, points=points, sessions=table("sessions", {"session": [0]}))
+    assert printed_plan(run, at[-1][1]) == planned

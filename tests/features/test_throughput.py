@@ -48,6 +48,16 @@ class TestThroughput:
 
         assert causes(diagnosed(logged(10.0 * steps), logged(10.0 * steps, "tokens_per_sec", speed))) == found
 
+    @pytest.mark.parametrize(("clock", "share"), [(1, 0.5), (-1, None)])
+    def test_a_clock_among_the_metrics(self, clock, share):
+        """Seconds so far at each step; rows have no times. Half the speed from step 600 on. Remaining time is none."""
+        seconds = clock * np.cumsum(np.where(np.arange(1000) < 600, 2.0, 4.0))
+        rows = [logged(seconds, name, values) for name, values in (("train/loss", None), ("elapsed_time", seconds))]
+        timeless = [points.with_columns(time=pl.lit(None, points.schema["time"])) for points in rows]
+        found = values_with(diagnosed(*timeless), "throughput_")
+
+        assert found.get("throughput_last_share") == (share and pytest.approx(share, abs=0.01))
+
     def test_a_slow_drift_by_the_clock_alone(self):
         """Steps take three times as long at the end; no single drop."""
         found = diagnosed(logged(np.cumsum(np.linspace(10, 30, 1000))))

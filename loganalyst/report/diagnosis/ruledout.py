@@ -1,7 +1,7 @@
 """Causes that were ruled out, causes that could not be judged, and what to log next time."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from loganalyst.report.common.wording import clean, count
 __all__ = ["JOB_LOG", "Excluded", "grouped", "joined", "not_logged", "to_log", "unnamed_metric", "words"]
 
 WORDS = {"val": "validation", "grad": "gradient", "recon": "reconstruction"}  # in role names
+WORKED_OUT = ("planned_end", "step_time")  # not of a name of their own, but of several values
 UNJUDGED = " cannot be judged"
 NAME_IT = 'if one is, say so in loganalyst.yaml, such as `roles: {{"{}": train_loss}}`'
 JOB_LOG = "the job log"  # as features name what they need
@@ -78,7 +79,10 @@ def words(text: str, limit: int = 400) -> str:
 
 
 def not_logged(d: Diagnosis) -> tuple[str, ...]:
-    """What is not logged, and what cannot be judged without it. One sentence for consequences of the same kind."""
+    """What is not logged, and what cannot be judged without it. One sentence for consequences of the same kind.
+
+    A planned end and the time of a step are worked out of several values, some of which may be logged: not known.
+    """
     costs = {words(role): clean(cost) for role, cost in _costs(d).items()}
     unnamed = unnamed_metric(d)
     sentences = (
@@ -86,9 +90,9 @@ def not_logged(d: Diagnosis) -> tuple[str, ...]:
     )
     sentences += [f"{role} is not logged: {cost}" for role, cost in costs.items() if not cost.endswith(UNJUDGED)]
     short = {role: cost.removesuffix(UNJUDGED) for role, cost in costs.items() if cost.endswith(UNJUDGED)}
-    if short:
-        verb = "is" if len(short) == 1 else "are"
-        sentences.append(f"{joined([*short])} {verb} not logged: {joined([*short.values()])}{UNJUDGED}")
+    worked_out = [role for role in short if role in map(words, WORKED_OUT)]
+    sentences += _in_one([role for role in short if role not in worked_out], "logged", short)
+    sentences += _in_one(worked_out, "known", short)
     unseen = sum(JOB_LOG in rule.why for rule in d.unknown)
     if unseen and not d.run.lines.height:
         causes = count(unseen, "cause")
@@ -96,6 +100,12 @@ def not_logged(d: Diagnosis) -> tuple[str, ...]:
             f"no job log (give it: diagnose RUN LOG): {causes}, such as crashes and lack of memory,{UNJUDGED}"
         )
     return tuple(sentences)
+
+
+def _in_one(roles: Sequence[str], state: str, costs: Mapping[str, str]) -> list[str]:
+    """A sentence for all roles; none where there are none."""
+    verb = "is" if len(roles) == 1 else "are"
+    return [f"{joined(roles)} {verb} not {state}: {joined([costs[r] for r in roles])}{UNJUDGED}"] if roles else []
 
 
 def joined(words: Sequence[str]) -> str:

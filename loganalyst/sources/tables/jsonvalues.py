@@ -15,6 +15,8 @@ _TEXTS = {*stepcolumns.TIMES, *stepcolumns.PARTS, *stepcolumns.KINDS, *stepcolum
 # -0.5, 1.0e-4, nan, Infinity; not 42, which is mostly a name
 _NUMBER = re.compile(r"-?(?:\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 
+_CLOCK = re.compile(r"(?:(\d{1,4}) days?, )?(\d{1,3}):([0-5]\d):([0-5]\d(?:\.\d+)?)")  # `0:01:23`, `2 days, 4:05:06.7`
+
 
 def values(
     record: Mapping[str, Any] | Sequence[Any], prefix: str = "", depth: int = 0, left: list[str] | None = None
@@ -37,7 +39,15 @@ def is_text_column(name: str) -> bool:
 
 
 def number_in(value: Leaf) -> float | None:
-    """The number in a value; None where it holds none. A whole number written as text counts as a name."""
+    """The number in a value; None where it holds none. A whole number written as text counts as a name, and a duration
+    is in seconds.
+
+    >>> number_in("0.25"), number_in("0:01:23"), number_in("7")
+    (0.25, 83.0, None)
+    """
+    if isinstance(value, str) and len(value) <= 40 and (clock := _CLOCK.fullmatch(value)):
+        days, hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        return 86400 * days + 3600 * hours + 60 * minutes + seconds
     if isinstance(value, str) and not (len(value) <= 40 and _NUMBER.fullmatch(value)):
         return None
     return number(value)

@@ -33,6 +33,21 @@ def test_consequences_of_one_kind_share_a_sentence(healthy):
     )
 
 
+def test_what_is_worked_out_of_several_values_is_not_known(healthy):
+    """A run may print times that no step time follows from."""
+    missing = {
+        "grad_norm": "x cannot be judged",
+        "planned_end": "y cannot be judged",
+        "step_time": "z cannot be judged",
+    }
+    sentences = not_logged(replace(healthy, summary={"not_logged": missing}, unknown=()))
+
+    assert sentences == (
+        "gradient norm is not logged: x cannot be judged",
+        "planned end and step time are not known: y and z cannot be judged",
+    )
+
+
 def test_names_are_joined():
     """Roles inside a text become words; other words stay."""
     assert joined(["a", "b", "c"]) == "a, b and c"

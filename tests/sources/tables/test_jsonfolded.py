@@ -165,9 +165,12 @@ def test_rows_of_a_training_are_found_in_a_folder(name: str, tmp_path: Path) -> 
     (tmp_path / name).parent.mkdir(exist_ok=True)
     rows = [{"epoch": e, "train loss": x, "took": "0:01:20"} for e, x in enumerate(LOSS)]
     (tmp_path / name).write_text(json.dumps(rows))
-    found = pipeline.read_run(tmp_path).points
+    found = pipeline.read_run(tmp_path).points.sort("metric", "step", descending=[True, False])
 
-    assert found.select("metric", "step", "value").rows() == [("train loss", e, x) for e, x in enumerate(LOSS)]
+    assert found.select("metric", "step", "value").rows() == [
+        *(("train loss", e, x) for e, x in enumerate(LOSS)),
+        *(("took", e, 80.0) for e in range(len(LOSS))),
+    ]
 
 
 @pytest.mark.parametrize(

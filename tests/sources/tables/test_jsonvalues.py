@@ -15,8 +15,12 @@ def test_values():
 
 
 @pytest.mark.parametrize(
-    ("value", "number"), [(1, 1.0), ("0.5", 0.5), ("-1.5e-3", -0.0015), ("42", None), ("x", None), (True, None)]
-)
+    ("value", "number"),
+    [
+        (1, 1.0), ("0.5", 0.5), ("-1.5e-3", -0.0015), ("42", None), ("x", None), (True, None),
+        ("1:02:03", 3723.0), ("1 day, 0:00:02.5", 86402.5), ("10:30", None), ("1:75:00", None),
+    ],
+)  # fmt: skip
 def test_number_in(value, number):
     """A whole number written as text counts as a name."""
     assert number_in(value) == number

@@ -71,7 +71,7 @@ class Points(Table):
 @dataclass(frozen=True)
 class Counted(Table):
     """Records with known epochs. `i` is the step (where `stepped`) or counter; `has_epoch`: there is an epoch;
-    `refreshed`: the next record of the same step overwrites it.
+    `refreshed`: the next record of the same step overwrites it; `batch`: the counter of a pass over held-out data.
     """
 
     row: Integers
@@ -85,6 +85,7 @@ class Counted(Table):
     total: Floats
     i: Floats
     epoch: Floats
+    batch: Floats
 
 
 class Grouping(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from loganalyst.sources.text.metrics.lineshapes import Shape, Slot
 _FLAGS = ("bar", "keras", "held_out", "header")
 _POSITIONS = ("step", "batch", "total", "epoch")
 _MAX_COUNTER = 2**53  # above this number a Float64 does not hold all steps
+PERCENTAGE_ROUNDED = 1.0  # points of per cent by which a printed percentage may differ from its count: `98%`, cut off
 _EMPTY = {kind: np.empty(0, kind) for kind in ("i8", "u4", "f8", "?", "M8[us]")}
 _NO_RECORDS = Records(*(_EMPTY["i8"],) * 3, *(_EMPTY["?"],) * 4, *(_EMPTY["f8"],) * 4)
 _NO_POINTS = Points(_EMPTY["i8"], _EMPTY["u4"], _EMPTY["f8"], _EMPTY["i8"], _EMPTY["M8[us]"])
@@ -118,11 +119,26 @@ class Numbers(msgspec.Struct):
 
 
 def _share(slots: list[Floats], slot: Slot) -> Floats:
-    """The numbers of a slot, counts as shares of their totals."""
+    """The numbers of a slot, counts as shares of their totals, and percentages with all their digits."""
     if slot.over is None:
         return slots[slot.index]
+    total = slots[slot.over]
+    if slot.count is None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return slots[slot.index] / total
+    return exact_percentage(slots[slot.index], slots[slot.count], total)
+
+
+def exact_percentage(printed: Floats, count: Floats, total: Floats) -> Floats:
+    """`100 count / total`, which has more digits than the printed percentage; as printed where they contradict.
+
+    >>> exact_percentage(np.array([98.0, 71.0]), np.array([9829.0, 3.0]), np.array([10000.0, 60.0]))
+    array([98.29, 71.  ])
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        return slots[slot.index] / slots[slot.over]
+        exact = 100 * count / total
+    rounded = np.abs(exact - printed) <= PERCENTAGE_ROUNDED
+    return np.where(rounded, exact, printed)
 
 
 def _counter(values: Floats) -> Floats:

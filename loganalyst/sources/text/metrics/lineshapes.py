@@ -39,13 +39,14 @@ _LETTERS = re.compile(r"[^\W\d_]+")  # `train` and `loss` in `train_loss 0.5`
 
 class Slot(msgspec.Struct, frozen=True):
     """The meaning of the number at position `index` of a shape; `name` of a metric as printed. A count is divided by
-    the number at position `over`.
+    the number at position `over`; a percentage is taken exactly from the one at position `count` and that total.
     """
 
     index: int
     role: Role
     name: str = ""
     over: int | None = None
+    count: int | None = None
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -119,7 +120,7 @@ def _metrics(numbers: Sequence[Number], count: int, *, explained: bool) -> list[
                 continue
             name = f"{split} {n.key}"
         split = data_word.group() if data_word else split
-        slots.append(Slot(n.index, "metric", name, n.over))
+        slots.append(Slot(n.index, "metric", name, n.over, n.count))
     return slots
 
 

@@ -26,6 +26,8 @@ _UNIT = re.compile(
 # What ends a number: the end, a delimiter, a full stop, ` - `, the `=` of a sum; otherwise it is part of a word (`3d`)
 _END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}|={SLOT}")
 _SECONDS = {"s", "ms", "us", "µs", "ns", "sec", "secs", "second", "seconds"}
+# ` - 12.1s`, `(12.1sec)`, `| 12s` at the end of a line
+_ENDS_IN_SECONDS = re.compile(rf".{{0,2}}[-|,(\[] ?{SLOT}(?:s|secs?|seconds?)[)\]]?")
 _RATE = re.compile(r"\s?(?:tok|tokens|samples|examples|images|imgs?)/s(?:ec)?(?:/(?:gpu|device|chip))?")
 _FEW_WORDS = re.compile(r"[a-z][\w/.]*(?: [a-z]\w*)?")  # `train loss`, `val/loss`
 
@@ -38,7 +40,10 @@ def numbers_of(texts: list[str]) -> list[Number]:
         after_unit = after[unit.end() :] if unit else after
         last = index == len(texts) - 2
         if _END_OF_NUMBER.match(after_unit) and (after_unit or last or unit) and (after_unit != "," or last):
-            found.append(_measured(named_number(index, before, after_unit), unit.group() if unit else ""))
+            number = _measured(named_number(index, before, after_unit), unit.group() if unit else "")
+            if last and unit and not number.key and _ENDS_IN_SECONDS.fullmatch(f"{before[-3:]}{SLOT}{after}"):
+                number.key = number.plain = "time"
+            found.append(number)
         before = after_unit
     for n in found:
         if _is_unnamed_step(n.index, texts[n.index], texts[n.index + 1]):

@@ -21,7 +21,7 @@ from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kin
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import barerows, headings, lineforms, printedforms, printedtables, quotedlines
 from loganalyst.sources.text.metrics.lineforms import Form
-from loganalyst.sources.text.metrics.linenumbers import Numbers
+from loganalyst.sources.text.metrics.linenumbers import PERCENTAGE_ROUNDED, Numbers
 from loganalyst.sources.text.metrics.lineshapes import Shape
 from loganalyst.sources.text.metrics.printedsteps import Steps
 
@@ -226,9 +226,9 @@ class Reader(msgspec.Struct):
             if shape := self._meaning(form, counts):
                 flags = (getattr(shape, flag) for flag in _FLAGS)
                 head = (form.text, *flags, any(s.role in _POSITION_ROLES for s in shape.slots))
-                meant += [(*head, s.index, s.role, s.name, s.over) for s in shape.slots]
+                meant += [(*head, s.index, s.role, s.name, s.over, s.count) for s in shape.slots]
         types = {"form": pl.String, **dict.fromkeys((*_FLAGS, "placed"), pl.Boolean)}
-        slot = {"slot": pl.Int64, "role": pl.String, "name": pl.String, "over": pl.Int64}
+        slot = {"slot": pl.Int64, "role": pl.String, "name": pl.String, "over": pl.Int64, "count": pl.Int64}
         return pl.DataFrame(meant, {**types, **slot}, orient="row")
 
     def _forms(self, text: pl.Series, counts: Counter[str]) -> list[Form]:
@@ -294,10 +294,25 @@ def _with_meanings(
         .with_columns(slot=pl.int_ranges(pl.col("value").list.len()), all="value")
         .explode("value", "slot")
         .join(meanings, on=["form", "slot"])
-        .with_columns(lineforms.value("value"), total=lineforms.value(pl.col("all").list.get("over")), at="row")
-        .with_columns(pl.when(pl.col("over").is_null()).then("value").otherwise(pl.col("value") / pl.col("total")))
+        .with_columns(lineforms.value("value"), *(_number_at(slot) for slot in ("over", "count")), at="row")
+        .with_columns(_share())
         .select(pl.col(name).cast(dtype) for name, dtype in printedtables.SCHEMA.items())
         .sort("row", maintain_order=True)
+    )
+
+
+def _number_at(slot: str) -> pl.Expr:
+    """The number of a line at the slot in a column."""
+    return lineforms.value(pl.col("all").list.get(slot)).alias(slot)
+
+
+def _share() -> pl.Expr:
+    """As `linenumbers` has it, for numbers one a row."""
+    value, count, total = (pl.col(name) for name in ("value", "count", "over"))
+    exact = 100 * count / total
+    whole = pl.when((exact - value).abs() <= PERCENTAGE_ROUNDED).then(exact).otherwise(value)
+    return (
+        pl.when(total.is_null()).then(value).when(count.is_null()).then(value / total).otherwise(whole).alias("value")
     )
 
 

@@ -41,18 +41,19 @@ _WAITING = schema_of(
     row=pl.Int64, session=pl.Int32, metric=pl.UInt32, step=pl.Int64, epoch=pl.Float64, time=Time,
     value=pl.Float64, line=pl.Int64, refreshed=pl.Boolean,
 )  # fmt: skip
-_NEW_SERIES = (np.nan, 0, 0)  # state of a new series: its last counter, its passes over the data, its length
+# state of a new series: its last counter, its passes over the data, its length, its last counter within held-out data
+_NEW_SERIES = (np.nan, 0, 0, np.nan)
 _MAX_STEP = 2.0**63  # a Float64 from here on is no Int64
 
 
 class Carry(msgspec.Struct):
     """The state that passes from one block to the next.
 
-    For each series of the last session its counter, passes and length; the last session and its last step; the number
+    For each series of the last session its counters, passes and length; the last session and its last step; the number
     of points of each metric; the total of the last step; the refreshes that may be overwritten.
     """
 
-    series: dict[Key, tuple[float, int, int]] = msgspec.field(default_factory=dict)
+    series: dict[Key, tuple[float, int, int, float]] = msgspec.field(default_factory=dict)
     session: int = -1
     step: float = np.nan
     counts: dict[tuple[int, int], int] = msgspec.field(default_factory=dict)
@@ -105,7 +106,7 @@ class Steps:
         opened, unsettled = self.opened, list(self._blocks(self.tail))
         choices = self.groups.choices()
         if self.earlier is not None:
-            passed = any(passes > 0 for _, passes, _ in self.carry.series.values())
+            passed = any(passes > 0 for _, passes, *_ in self.carry.series.values())
             self.earlier[0].check(self.earlier[1], choices, passed=passed)
         for records, points in self.settled:
             for frame in self._placed(records, points, choices):
@@ -132,7 +133,7 @@ class Steps:
             kept=kept,
             sizes=sizes,
             carry=Carry(
-                series={tuple(key): (_float(i), *others) for key, (i, *others) in carry["series"]},
+                series={tuple(key): (_float(i), *others, _float(b)) for key, (i, *others, b) in carry["series"]},
                 session=carry["session"],
                 step=_float(carry["step"]), counts={tuple(k): n for k, n in carry["counts"]},
                 pass_=(carry["pass"][0], *map(_float, carry["pass"][1:])),
@@ -172,7 +173,7 @@ class Steps:
         refreshed = records.bar | (records.held_out & batched)
         counted = Counted(
             records.row, records.session, records.series, records.keras, records.held_out, stepped, ~np.isnan(epoch),
-            refreshed, records.total, i, epoch,
+            refreshed, records.total, i, epoch, np.where(records.held_out, records.batch, np.nan),
         )  # fmt: skip
         return counted[~records.header] if records.header.any() else counted
 
@@ -209,14 +210,13 @@ class Steps:
         before = [known.get(key, _NEW_SERIES) for key in groups.keys]
         spans = [choices.sessions[session] for session, _ in groups.keys]
         last = np.roll(i, 1)
-        last[groups.starts] = [i0 for i0, _, _ in before]
+        last[groups.starts] = [i0 for i0, *_ in before]
         # without an epoch a counter that goes back is the next pass over the data
         passes = np.cumsum((i < last) & ~stepped)
-        passes += groups.spread([passes0 for _, passes0, _ in before], np.int64) - groups.spread(
+        passes += groups.spread([passes0 for _, passes0, *_ in before], np.int64) - groups.spread(
             np.concatenate([[0], passes])[groups.starts], np.int64
         )
-        index = np.arange(len(i)) + groups.spread([n for _, _, n in before], np.int64)
-        index -= groups.spread(groups.starts, np.int64)
+        index = self._index(groups, records.batch[groups.order], before)
         length = np.where(np.isnan(total), groups.spread([length for length, *_ in spans]), total)
         first = groups.spread([first for _, first, *_ in spans])
         restarts = groups.spread([choices.series[key][0] for key in groups.keys], np.bool_)
@@ -226,11 +226,24 @@ class Steps:
         step = np.where(restarts, np.floor(epoch - first) * length + i, step)
         step = np.where(keras & ~np.isnan(epoch), epoch, step)
         ends = groups.starts + groups.sizes - 1
-        after = zip(i[ends].tolist(), passes[ends].tolist(), (index[ends] + 1).tolist(), strict=True)
+        batch = records.batch[groups.order][ends].tolist()
+        after = zip(i[ends].tolist(), passes[ends].tolist(), (index[ends] + 1).tolist(), batch, strict=True)
         self._pass_on(dict(zip(groups.keys, after, strict=True)), int(records.session[-1]))
         return self._filled(records, groups, groups.rows(step), groups.rows(index), choices)
 
-    def _pass_on(self, ends: dict[Key, tuple[float, int, int]], session: int) -> None:
+    @staticmethod
+    def _index(groups: Grouping, batch: Floats, before: list[tuple[float, int, int, float]]) -> Integers:
+        """The running index of the records in each series; the batches of one pass over held-out data share theirs."""
+        last = np.roll(batch, 1)
+        last[groups.starts] = [batch0 for *_, batch0 in before]
+        new = np.cumsum(~(batch > last))
+        begin = np.concatenate([[0], new])[groups.starts]
+        index: Integers = (
+            new - 1 + groups.spread([n for _, _, n, _ in before], np.int64) - groups.spread(begin, np.int64)
+        )
+        return index
+
+    def _pass_on(self, ends: dict[Key, tuple[float, int, int, float]], session: int) -> None:
         """Carry the state of the last session's series to the next block."""
         both = {**self.carry.series, **ends}
         self.carry.series = {key: end for key, end in both.items() if key[0] == session}
@@ -326,7 +339,7 @@ def _float(value: float | None) -> float:
 def _carry_state(carry: Carry) -> Mapping[str, Any]:
     """The carried state as plain JSON."""
     return {
-        "series": [[list(key), [number(i), *others]] for key, (i, *others) in carry.series.items()],
+        "series": [[list(k), [number(i), *others, number(b)]] for k, (i, *others, b) in carry.series.items()],
         "session": carry.session, "step": number(carry.step),
         "counts": [[list(k), n] for k, n in carry.counts.items()],
         "pass": [carry.pass_[0], *map(number, carry.pass_[1:])],

@@ -20,6 +20,7 @@ class Number(msgspec.Struct):
     section: str = ""  # of a line with several: the word for the data
     evaluation: str = ""  # the word for held-out data, behind which the number stands
     over: int | None = None  # the slot of the total that a count is a share of
+    count: int | None = None  # the slot of this count, where the number itself is its rounded percentage
 
     def drop(self) -> None:
         """Forget the name: the number has no meaning."""

@@ -50,7 +50,7 @@ def words() -> Closing:
     """The words of `rules/closing.yaml`. Raises RuleError.
 
     >>> [kind.id for kind in words().kinds]
-    ['closing-end', 'closing-epoch', 'closing-saved']
+    ['closing-end', 'closing-count', 'closing-epoch', 'closing-saved']
     """
     return ours("closing.yaml", Closing)
 

@@ -1,16 +1,25 @@
 """Python tracebacks in a job log: separated by rank, chains kept together."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from loganalyst.sources.text.tracebacks import headers
 from loganalyst.sources.text.tracebacks.interleaved import untangle
+<<<<<<< HEAD
 from loganalyst.sources.text.tracebacks.printers import Printer
 from loganalyst.sources.text.tracebacks.traces import Traceback, printed
+=======
+from loganalyst.sources.text.tracebacks.tracelines import Printer
+from loganalyst.sources.text.tracebacks.traces import Printed, Traceback, printed
+>>>>>>> jobs21
 
 _NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of the next exception
 _GROUP = "ExceptionGroup"
 _GROUP_MARGIN = 2  # width of a group's margin; its members have wider ones
 _MAX_QUOTE_LINES = 12  # lines from an exception to a traceback that its message quotes
+# exceptions that programs catch in order to do without what is missing
+_EXPECTED = ("KeyError", "IndexError", "AttributeError", "ImportError", "ModuleNotFoundError", "FileNotFoundError",
+             "StopIteration", "Empty", "NotImplementedError")  # fmt: skip
 _LINES_BELOW = 8  # lines below an exception; another one further down does not follow from it
 
 
@@ -23,6 +32,8 @@ def find(printers: Sequence[Printer]) -> list[Traceback]:
         untangle(whole)
         some = [one.found for one in whole]
         chains = _chained(some, chains)
+        for before, after in pairwise(whole):
+            before.found.tried_again |= before.found.handled and _took_another_way(before, after)
         _name_printers(some)
         found += some
     return sorted(found, key=lambda one: one.head)
@@ -99,6 +110,24 @@ def _tried_again(before: Traceback, one: Traceback) -> bool:
     """
     known = before.exception is not None and before.message is not None
     return known and before.handled and before.exception == one.exception and before.message != one.message
+
+
+def _took_another_way(before: Printed, after: Printed) -> bool:
+    """Whether the function that caught `before`, an exception that programs expect, failed in what it did instead.
+
+    `except KeyError: return self.default(name + 1)` does; `except KeyError: raise ConfigError(name)` passes it on.
+    """
+    if (before.found.exception or "").rpartition(".")[2] not in _EXPECTED:
+        return False
+    catcher = next((place for place in map(before.lines.place, range(1, len(before.lines.text))) if place), None)
+    last = len(after.lines.text) - 1
+    again = [i for i in range(1, last) if catcher and _of_one(after.lines.place(i), catcher)]
+    return bool(again) and not after.lines.text[again[-1] + 1].lstrip().startswith("raise ")
+
+
+def _of_one(place: tuple[str, str, str] | None, other: tuple[str, str, str]) -> bool:
+    """Whether two frames are of the same function of a file."""
+    return place is not None and (place[0], place[2]) == (other[0], other[2])
 
 
 def _name_printers(some: list[Traceback]) -> None:

@@ -25,7 +25,7 @@ class Traceback:
     harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what another
     raised; ignored: the interpreter says that it ignored the exception; process: the rank that it is said to come from;
     node: the address of a remote task's node; cause: header of the exception that led to this one, or of a group's
-    first member. tried_again: its handler tried the same in another way, and that failed by the same kind of exception.
+    first member. tried_again: its handler tried another way, and that failed.
     printer: what printed it, `logger`, `handler`, `child`, `thread` or `interpreter` (None: not known). outer:
     "file:line" of the outermost frame where the interpreter printed it; late: it had
     left the training behind.

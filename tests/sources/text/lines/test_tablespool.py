@@ -13,7 +13,7 @@ def test_blocks_in_a_file_come_back() -> None:
     whole, real, mark = np.arange(3), np.array([1.5, NAN, -0.0]), np.array([True, False, True])
     time = np.array(["2024-05-01T10:00:00.5", "NaT", "2024-05-02"], "M8[us]")
     block = (
-        Counted(whole, whole, whole, mark, mark, mark, mark, mark, real, real, real),
+        Counted(whole, whole, whole, mark, mark, mark, mark, mark, real, real, real, real),
         Points(whole, whole.astype(np.uint32), real, whole, time),
     )
     waiting = tablespool.Spool(700)

@@ -350,6 +350,36 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"Epoch {k}\nAccuracy on evaluation data: {90 + k} / 200\n" for k in (1, 2, 3)),
         [("evaluation Accuracy", k, k, (90 + k) / 200) for k in (1, 2, 3)],
     ),
+    "hits behind their percentage are no counter": (
+        "".join(
+            f"Epoch: {k}/5\nheld-out accuracy: {n / 25:.1f}%, ({n}/2500)\n"
+            for k, n in ((1, 1111), (2, 1377), (3, 1402))
+        ),
+        [("held-out accuracy", k, k, 100 * n / 2500) for k, n in ((1, 1111), (2, 1377), (3, 1402))],
+    ),
+    "a pair that contradicts the percentage changes no value": (
+        "".join(f"epoch {k} acc: 8{k}.5% ({k}/50)\n" for k in (1, 2, 3)),
+        [("acc", k, k, 80.5 + k) for k in (1, 2, 3)],
+    ),
+    "correct ones are an accuracy": (
+        "".join(f"epoch {k} | loss 0.{k} | correct {400 + k}/640 = {(400 + k) / 6.4:.0f}%\n" for k in (1, 2, 3)),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (("loss", k, k, k / 10), ("correct (accuracy)", k, k, 100 * (400 + k) / 640))
+        ],
+    ),
+    "seconds at the end of a line are its time": (
+        "".join(f"Epoch {k} - loss: 0.{k} - 1{k}.5s\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("loss", k, k, k / 10), ("time", k, k, 10.5 + k))],
+    ),
+    "each pass over held-out data alone is one evaluation": (
+        "".join(
+            f"=> checkpoint {c}\n" + "".join(f"Test: [{b}/30] Loss {c}.{b} ({c}.5{b})\n" for b in (0, 10, 20))
+            for c in (1, 2)
+        ),
+        [("Test Loss", 0, None, 1.520), ("Test Loss", 1, None, 2.520)],
+    ),
     "a count behind an epoch may be of correct answers": (
         "".join(f"Epoch {k}: {n} / 10000\n" for k, n in enumerate((8123, 9010, 9307, 9288))),
         [("accuracy", k, k, n / 10000) for k, n in enumerate((8123, 9010, 9307, 9288))],

@@ -17,7 +17,18 @@ def records(i: list[float], epoch: list[float], *, stepped: bool = False) -> Cou
     zeros, no = np.zeros(n, np.int64), np.zeros(n, bool)
     counter, epochs = np.array(i, float), np.array(epoch, float)
     return Counted(
-        np.arange(n), zeros, zeros, no, no, np.full(n, stepped), ~np.isnan(epochs), no, np.full(n, NAN), counter, epochs
+        np.arange(n),
+        zeros,
+        zeros,
+        no,
+        no,
+        np.full(n, stepped),
+        ~np.isnan(epochs),
+        no,
+        np.full(n, NAN),
+        counter,
+        epochs,
+        np.full(n, NAN),
     )
 
 

@@ -96,3 +96,39 @@ def test_no_other_ranks_traceback_is_cut() -> None:
 
     assert chains.unfinished(rows("x", one[0], two[0], *one[1:], two[1])) == 1
     assert chains.unfinished(rows("x", *one[:3], two[0], *one[3:], two[1])) == 4
+
+
+@pytest.mark.parametrize(
+    ("first", "instead", "another"),
+    [
+        ("{}['head']", "1 + 'head'", True),
+        ("open('/no/such/cache')", "1 / 0", True),
+        ("{}['head']", "exec('raise OSError(4)')", True),  # by the code that it calls
+        ("1 / 0", "{}['head']", False),  # an error that nobody expects, then one of the clean-up
+    ],
+)
+def test_the_handler_of_an_expected_exception_failed(first: str, instead: str, another: bool, tmp_path: Path) -> None:
+    """What it did in place of the first ended the program, unless the first exception was a fault of its own."""
+    lines = _chain(
+        f"def find():\n    try:\n        {first}\n    except Exception:\n        {instead}\nfind()\n", tmp_path
+    )
+
+    assert [one.tried_again for one in chains.find(rows(*lines))] == [another, False]
+
+
+def test_a_handler_that_passes_the_exception_on_took_no_other_way(tmp_path: Path) -> None:
+    """`except KeyError: raise ConfigError(…)`: the first exception tells what is wrong."""
+    lines = _chain(
+        "def find():\n    try:\n        {}['head']\n    except KeyError:\n        raise OSError('no head')\nfind()\n",
+        tmp_path,
+    )
+
+    assert [one.tried_again for one in chains.find(rows(*lines))] == [False, False]
+
+
+def _chain(code: str, folder: Path) -> list[str]:
+    """The lines that Python prints when a script with this code ends."""
+    (folder / "run.py").write_text(code)
+    with pytest.raises(Exception) as error:  # noqa: PT011 - of any kind
+        runpy.run_path(str(folder / "run.py"))
+    return printed(error.value)
