@@ -5,13 +5,8 @@ from itertools import pairwise
 
 from loganalyst.sources.text.tracebacks import headers
 from loganalyst.sources.text.tracebacks.interleaved import untangle
-<<<<<<< HEAD
 from loganalyst.sources.text.tracebacks.printers import Printer
-from loganalyst.sources.text.tracebacks.traces import Traceback, printed
-=======
-from loganalyst.sources.text.tracebacks.tracelines import Printer
 from loganalyst.sources.text.tracebacks.traces import Printed, Traceback, printed
->>>>>>> jobs21
 
 _NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of the next exception
 _GROUP = "ExceptionGroup"
