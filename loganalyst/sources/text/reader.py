@@ -101,13 +101,21 @@ def _with_numbers(path: Path) -> Iterator[Tables]:
 
 def _resume(path: Path, mark: Mark | None, sizes: Sizes) -> Generator[Tables, None, Mark | None]:
     """As `resume`, for a log that is not wrapped."""
-    reading = _Reading(path, sizes) if mark is None else _Reading.from_mark(path, mark, sizes)
+    reading = _Reading(path, sizes) if mark is None else _begun(path, mark, sizes)
     log = Log(path, path.stat().st_size, reading.place, reading.catalogue.known, reading.also, sizes)
     for batch, place in batches.scanned(log):
         yield reading.batch(batch)
         reading.settle(place)
     yield from reading.closing(path)
     return reading.mark()
+
+
+def _begun(path: Path, mark: Mark, sizes: Sizes) -> "_Reading":
+    """A reading that goes on at `mark`. Raises StartAgainError for the state of another version."""
+    try:
+        return _Reading.from_mark(path, mark, sizes)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StartAgainError(f"{path}: a state of another form ({error!r})") from error
 
 
 @cache

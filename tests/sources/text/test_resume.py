@@ -144,3 +144,15 @@ def test_a_shorter_file(tmp_path: Path) -> None:
 
     with pytest.raises(StartAgainError):
         reading(path, Sizes(batch=100), mark)
+
+
+def test_a_state_of_another_form_is_read_again(tmp_path: Path) -> None:
+    """A store that another version wrote: the file is read from its beginning."""
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"step {k} loss: {2 / k:.3f}\n" for k in range(1, 400)))
+    mark = reading(path, Sizes(batch=1000))[1]
+    assert mark is not None
+    old = Mark(mark.offset, mark.kept, {**mark.state, "steps": {"carry": [1]}})
+
+    with pytest.raises(StartAgainError, match="a state of another form"):
+        reading(path, Sizes(batch=1000), old)
