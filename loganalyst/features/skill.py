@@ -11,6 +11,7 @@ from loganalyst.curves.roles import score_of_chance
 from loganalyst.features.context import Computed, Context, witness_at
 from loganalyst.features.shares import as_shares, unit
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 NEEDS = "a held-out R², kappa, MCC, correlation or AUC"
 FEATURES = (
@@ -40,9 +41,14 @@ def compute(context: Context) -> Computed:
 
 
 def _skill(curve: Curve) -> NDArray[np.float64]:
-    """The finite values as shares of the way to 1; empty for a score of which a constant answer's is not known."""
+    """The finite values as shares of the way to 1; empty for a score of which a constant answer's is not known.
+
+    An area that stays far below 1/2 is one under another curve, such as MMPose's, over the distance of key points.
+    """
     chance = score_of_chance(curve.metric)
     values = curve.values[np.isfinite(curve.values)]
     if chance is None or not values.size:
         return np.empty(0)
-    return (as_shares(values) - chance) / (1 - chance)
+    skill: NDArray[np.float64] = (as_shares(values) - chance) / (1 - chance)
+    of_another_curve = chance > 0 and skill.max() < -feature_limit("area_below_chance")
+    return np.empty(0) if of_another_curve else skill

@@ -41,3 +41,9 @@ def test_the_score_with_the_highest_share_counts(features_of: FeaturesOf) -> Non
 def test_scores_without_a_known_chance_have_no_values(context_of: Callable[..., Context]) -> None:
     """A constant answer may have any F1, and an area under the precision-recall curve depends on the classes."""
     assert skill.compute(context_of({"val_f1": [0.0, 0.1], "val_pr_auc": [0.1, 0.2]})) == {}
+
+
+def test_an_area_far_below_chance_is_of_another_curve(context_of: Callable[..., Context]) -> None:
+    """MMPose's AUC is over the distance of key points, and begins near 0."""
+    assert skill.compute(context_of({"val_auc": [0.01, 0.07, 0.3]})) == {}
+    assert skill.compute(context_of({"val_auc": [0.41, 0.48, 0.45]}))["val_skill_points"] == 3
