@@ -12,6 +12,8 @@ from loganalyst.sources.tables.picklecalls import MAX_NAME, Calls, Dtype, Symbol
 MAX_BYTES = 32 << 20  # of a pickle
 MAX_NUMBERS = 2_000_000  # of all values in a pickle
 MAX_DEPTH = 6  # of lists and dictionaries within each other
+MAX_KEY = 200  # characters of a key: names of metrics repeat those of the dictionaries around them
+_TEXT = 32  # characters of a text that count as one value: a pickle can repeat a long text with two bytes
 
 
 class Found(NamedTuple):
@@ -44,19 +46,21 @@ def opening(head: bytes) -> object:
         found = machine.run()
     except FAULTS:
         found = machine.folded()
-    return _plain(found, [MAX_NUMBERS])
+    return _plain(found, [len(head)])
 
 
 def _plain(value: object, left: list[int], depth: int = 0) -> object:
     """A copy as a tree of at most `left` values: shared lists could multiply, and cycles never end."""
     if depth > MAX_DEPTH:
         raise RefusedError(f"lists within lists, deeper than {MAX_DEPTH}")
-    left[0] -= len(value) if isinstance(value, list | dict) else 0
+    left[0] -= len(value) if isinstance(value, list | dict) else len(value) // _TEXT if isinstance(value, str) else 0
     if left[0] < 0:
         raise RefusedError(f"more than {MAX_NUMBERS:,} values")
     if isinstance(value, list):
         return [item if type(item) is float else _plain(item, left, depth + 1) for item in value]
     if isinstance(value, dict):
+        if any(len(key) > MAX_KEY for key in value):
+            raise RefusedError(f"a key is longer than {MAX_KEY} characters")
         return {key: _plain(item, left, depth + 1) for key, item in value.items()}
     if value is None or isinstance(value, str | int | float):
         return value

@@ -108,6 +108,12 @@ def test_lists_that_multiply_are_refused():
     assert refused(pickle.dumps(wide)) == f"more than {MAX_NUMBERS:,} values"
 
 
+def test_long_texts_are_bounded():
+    """A pickle repeats a text with two bytes, and nested names repeat those around them."""
+    assert refused(pickle.dumps(["x" * 100_000] * 1000)) == f"more than {MAX_NUMBERS:,} values"
+    assert refused(pickle.dumps({"x" * 201: [0.5]})) == "a key is longer than 200 characters"
+
+
 def test_bombs_are_refused():
     assert refused(b"\x80\x04]" + b"\x94" * (MAX_MEMO + 1) + b".") == f"more than {MAX_MEMO:,} values to refer to"
     assert refused(b"\x80\x04" + b"N" * MAX_BYTES) == "larger than 32 MiB"
