@@ -221,7 +221,7 @@ def is_unbounded(name: str) -> bool:
     >>> is_unbounded("val/PSNR"), is_unbounded("val_ssim")
     (True, False)
     """
-    return bool(_among(word_file().measures.unbounded).search(normalise(name)))
+    return _among(normalise(name), word_file().measures.unbounded)
 
 
 def score_of_chance(name: str) -> float | None:
@@ -231,16 +231,15 @@ def score_of_chance(name: str) -> float | None:
     (0.0, 0.5, None, None)
     """
     plain, measures = normalise(name), word_file().measures
-    if _among(measures.zero_by_chance).search(plain):
+    if _among(plain, measures.zero_by_chance):
         return 0.0
     of_recall = _RECALL_CURVE.search(plain)
-    return 0.5 if _among(measures.half_by_chance).search(plain) and not of_recall else None
+    return 0.5 if _among(plain, measures.half_by_chance) and not of_recall else None
 
 
-@cache
-def _among(words: tuple[str, ...]) -> re.Pattern[str]:
-    """These scores among the words of a name: `psnr`, `val_si_sdr`, `pesq_mean`."""
-    return re.compile(rf"(?:^|_)(?:{'|'.join(words)})(?:_|$)")
+def _among(name: str, words: Sequence[str]) -> bool:
+    """Whether one of the regexes of scores fits some words of a normalised name: `psnr`, `val_si_sdr`, `pesq_mean`."""
+    return bool(_regex("|".join(words)).search(name))
 
 
 def names_held_out(name: str) -> bool:

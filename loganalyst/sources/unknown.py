@@ -8,6 +8,10 @@ from loganalyst.opening import opened
 from loganalyst.sources import formats
 from loganalyst.sources.files import compressed
 from loganalyst.sources.files.lineblocks import text
+from loganalyst.sources.flightrecorder.plainpickle import RefusedError
+from loganalyst.sources.tables import picklednumbers
+from loganalyst.sources.tables.picklecalls import ClassError
+from loganalyst.sources.tables.pickles_reader import PROTOCOLS
 
 # the first bytes of formats that are not read, and what to do
 _KNOWN = {
@@ -20,6 +24,7 @@ _KNOWN = {
 }
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|[}\]]q[\x00-\x05]|\([dl]p\d")  # the first opcodes of a pickle
 PICKLE = "is a pickle, which can run code and is not loaded: export it as JSON or CSV"
+NO_HISTORY = "is a pickle without a history of numbers: export its numbers as JSON or CSV"
 _WORD = re.compile(r"[^\s,;|()\[\]{}]+")  # `0.5` and `loss` in "(0.5, loss)"
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")  # `1.5e-3`; no part of a date
 _DOTTED = re.compile(r"[A-Za-z_]{1,60}\.[A-Za-z_]")  # the class of a layer: `models.common.Concat`
@@ -35,7 +40,7 @@ def why(head: bytes) -> str:
     'is a pickle, which can run code and is not loaded: export it as JSON or CSV'
     """
     if _PICKLE.match(head):
-        return PICKLE
+        return _pickle(head)
     if known := next((words for magic, words in _KNOWN.items() if head.startswith(magic)), None):
         return known
     if twice := compressed.compression(head):
@@ -46,6 +51,18 @@ def why(head: bytes) -> str:
     if nul >= 0:
         return f"binary data of no known log format (a NUL byte at offset {nul})"
     return numbers(text(head)) or "no known log format"
+
+
+def _pickle(head: bytes) -> str:
+    """Why a pickle is not read: the class that it holds first, or that it holds no history."""
+    if not head.startswith(PROTOCOLS):
+        return PICKLE
+    try:
+        return PICKLE if picklednumbers.opening(head) is None else NO_HISTORY
+    except ClassError as error:
+        return PICKLE.replace("a pickle", f"a pickle of `{error.name}`")
+    except RefusedError:
+        return PICKLE
 
 
 def numbers(content: str) -> str:

@@ -1,6 +1,7 @@
 """Why no reader knows a file, and what to do."""
 
 import pickle
+from fractions import Fraction
 
 import pytest
 
@@ -9,11 +10,23 @@ from loganalyst.sources import unknown
 from loganalyst.sources.ingest import ingest
 
 
-@pytest.mark.parametrize("protocol", range(6))
-def test_a_pickle_of_any_protocol_is_named(protocol):
+@pytest.mark.parametrize("protocol", range(2))
+def test_a_pickle_of_an_old_protocol_is_named(protocol):
     head = pickle.dumps({"loss": [0.5, 0.25], "val_loss": [0.5]}, protocol=protocol)
 
     assert unknown.why(head) == "is a pickle, which can run code and is not loaded: export it as JSON or CSV"
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_a_pickle_says_which_class_it_holds(protocol):
+    """The first one; without any it holds no history, or it would have been read."""
+    of_class = pickle.dumps({"loss": [0.5], "scaler": Fraction(1, 3)}, protocol=protocol)
+    plain = pickle.dumps({"loss": 3, "accuracy": 4}, protocol=protocol)
+
+    assert unknown.why(of_class) == (
+        "is a pickle of `fractions.Fraction`, which can run code and is not loaded: export it as JSON or CSV"
+    )
+    assert unknown.why(plain) == "is a pickle without a history of numbers: export its numbers as JSON or CSV"
 
 
 @pytest.mark.parametrize(
@@ -55,13 +68,13 @@ def test_the_sample_is_a_usual_line_of_numbers(content, what):
 
 
 def test_a_folder_without_runs_names_its_files(tmp_path):
-    (tmp_path / "history.pkl").write_bytes(pickle.dumps([1]))
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps([1]))
     for name in ("numbers.txt", "others.txt"):  # a single text is read
         (tmp_path / name).write_text("0.5 1\n0.25 1\n0.125 1\n", encoding="utf-8")
 
     with pytest.raises(SourceError) as error:
         ingest(tmp_path)
-    assert "(history.pkl: is a pickle, which can run code and is not loaded: export it as JSON or CSV; " in str(
+    assert "(model.pkl: is a pickle without a history of numbers: export its numbers as JSON or CSV; " in str(
         error.value
     )
     assert "numbers.txt: name the file itself to read it" in str(error.value)

@@ -35,7 +35,7 @@ def courses(folder: Path) -> Courses:
     if len(files) > reading_limit("few_files"):
         return Courses()
     with opening.within(opening.bounds([folder])):
-        again = samerecord.without_names([*map(str, files)])
+        again = samerecord.repeated([*map(str, files)])
         files = [file for file in files if str(file) not in again]
         sure = [file for file in files if _confidence(file) >= MIN_CONFIDENCE]
         found = sure or [file for file in files if _confidence(file) >= formats.PLAUSIBLE and _is_course(file)]

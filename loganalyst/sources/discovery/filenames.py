@@ -72,8 +72,10 @@ _WEAK_JSON = re.compile(
 )
 # training_history.yaml, learning-curve.json
 _WEAK_YAML = re.compile(r"histor|curve|train(?:ing)?[-_](?:metrics|log|stats)")
-# train_losses.npy, history.npz, val_acc.npy
+# train_losses.npy, history.npz, val_acc.pkl
 _HISTORY = re.compile(rf"(?:^|[^a-z])(?:{_SCORES}|hist(?:ory|ories)?|metrics?|curves?|rewards?)(?:[^a-z]|$)")
+# trainHistoryDict, history_dict: pickles of Keras' histories, also without an ending
+_HISTORY_DICT = re.compile(r"(?:train(?:ing)?|model)[-_]?hist(?:ory)?(?:[-_]?dict)?|hist(?:ory)?[-_]?dict")
 # run-metrics.parquet, not dialogs.parquet
 _CURVE_PARQUET = re.compile(
     r"(?:^|[^a-z])(?:metrics?|hist(?:ory|ories)?|logs?|progress|scalars?|results?|curves?|loss(?:es)?)(?:[^a-z]|$)"
@@ -148,6 +150,8 @@ def _by_suffix(name: str, stem: str, suffix: str) -> Kind:
         return Kind.DUMP
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix](stem)
+    if _HISTORY_DICT.fullmatch(name):
+        return Kind.TABLE
     return Kind.LOG if _is_log(name, suffix) else Kind.NOTHING
 
 
@@ -184,6 +188,10 @@ def _array(stem: str) -> Kind:
     )  # data sets have this format too
 
 
+def _pickle(stem: str) -> Kind:
+    return Kind.TABLE if _HISTORY_DICT.fullmatch(stem) else _array(stem)
+
+
 def _text(stem: str) -> Kind:
     if _JOBS.match(stem) or DUMPS.fullmatch(f"{stem}.txt"):
         return Kind.SETTINGS
@@ -207,6 +215,7 @@ _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
     ".parquet": _parquet,
     ".dat": _parquet,  # DeepXDE's `loss.dat`; other `.dat` files are data
     **dict.fromkeys((".npy", ".npz"), _array),
+    **dict.fromkeys((".pkl", ".pickle", ".p"), _pickle),
     ".json": _json,
     ".txt": _text,
     ".md": _notes,

@@ -1,7 +1,7 @@
 """One record in two files of a folder: `loss_record.txt` beside `loss_record.npy`, both saved by the same script.
 
 Their names differ only in the ending. A text beside a table is then no run of its own. An array of rows has no names
-for its columns, so it is left out where the other file has.
+for its columns, so it is left out where the other file has. A pickle is left out beside any table with names.
 """
 
 import os
@@ -15,6 +15,7 @@ from loganalyst.sources.formats import HEAD
 _ROWS = re.compile(rb"\x93NUMPY.{1,200}'shape': \(\d{1,18}, \d{1,18}\)", re.DOTALL)  # `'shape': (30, 3)`
 SAVED = (".npy", ".npz", ".json")  # formats of tables beside which a text says the same
 NAMED = (".csv", ".tsv", ".jsonl", ".json", ".npz")  # formats that name their columns
+PICKLED = (".pkl", ".pickle", ".p")
 
 
 def take(folder: Folder, shows_training: Callable[[str], bool]) -> None:
@@ -24,20 +25,21 @@ def take(folder: Folder, shows_training: Callable[[str], bool]) -> None:
     texts = [path for path in (*folder.notes, *group.logs) if _stem(path) in saved and shows_training(path)]
     group.logs += [path for path in folder.notes if path in texts]
     folder.notes = [path for path in folder.notes if path not in texts]
-    again = without_names([*group.tables, *(path for path, _ in group.curves)], texts)
+    again = repeated([*group.tables, *(path for path, _ in group.curves)], texts)
     group.tables = [path for path in group.tables if path not in again]
-    group.ignored += [f"{path}: the numbers of {other} without names" for path, other in again.items()]
+    group.ignored += [f"{path}: the numbers of {other} again" for path, other in again.items()]
 
 
-def without_names(paths: Sequence[str], texts: Sequence[str] = ()) -> dict[str, str]:
-    """The arrays of rows beside one of the `texts` or a table with names that has the same name, and that file.
+def repeated(paths: Sequence[str], texts: Sequence[str] = ()) -> dict[str, str]:
+    """The arrays of rows and pickles beside one of the `texts` or a table with names that has the same name, and that
+    file.
 
-    >>> without_names(["history.csv", "loss.npy"])
-    {}
+    >>> repeated(["history.csv", "loss.npy"]), repeated(["history.csv", "history.pkl"])
+    ({}, {'history.pkl': 'history.csv'})
     """
     named = {_stem(path): path for path in (*texts, *paths) if path in texts or path.endswith(NAMED)}
-    arrays = [path for path in paths if path.endswith(".npy") and _stem(path) in named]
-    return {path: named[_stem(path)] for path in arrays if _has_rows(path)}
+    others = [path for path in paths if path.endswith((".npy", *PICKLED)) and _stem(path) in named]
+    return {path: named[_stem(path)] for path in others if path.endswith(PICKLED) or _has_rows(path)}
 
 
 def _stem(path: str) -> str:

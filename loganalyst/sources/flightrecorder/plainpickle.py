@@ -1,9 +1,9 @@
 """Pickles of plain data (dictionaries, lists, tuples, texts and numbers), by a stack machine without classes.
 
 No name is ever looked up, so nothing can be called. Tuples become lists and keys must be texts, so hashing stays cheap.
-References are never copied. `MAX_BYTES` and `MAX_CONTAINERS` bound the memory. The opcodes are those of Python's
-`pickletools`; torch writes protocol 2, Python up to 5. Pickles as torch writes them are checked first and then left to
-Python's own reader, which is several times faster (`torchpickle`).
+References are never copied. `MAX_BYTES`, `MAX_CONTAINERS` and `MAX_MEMO` bound the memory. The opcodes are those of
+Python's `pickletools`; torch writes protocol 2, Python up to 5. Pickles as torch writes them are checked first and
+then left to Python's own reader, which is several times faster (`torchpickle`).
 """
 
 from collections.abc import Callable
@@ -13,8 +13,11 @@ from loganalyst.sources.flightrecorder import torchpickle
 
 MAX_BYTES = 64 << 20  # of a pickle
 MAX_CONTAINERS = 1_000_000
+MAX_MEMO = 2_000_000  # values that a pickle may refer to again: each takes one byte of the file, and 100 in memory
 _DOUBLE, _SHORT, _INT, _SIZE, _LONG = (Struct(code) for code in (">d", "<H", "<i", "<I", "<Q"))
+_TOO_MANY = f"more than {MAX_MEMO:,} values to refer to"
 _KEY_TYPES = {str}
+FAULTS = (IndexError, KeyError, TypeError, UnicodeDecodeError, error)  # of a damaged pickle
 
 
 class RefusedError(ValueError):
@@ -28,14 +31,10 @@ def loads(data: bytes) -> object:
     by_torch = torchpickle.loads(data, MAX_CONTAINERS)
     if by_torch is not None:
         return by_torch
-    machine = _Machine(data)
-    try:
-        return machine.run()
-    except (IndexError, KeyError, TypeError, UnicodeDecodeError, error) as fault:
-        raise RefusedError(f"damaged at byte {machine.at}: {type(fault).__name__}") from None
+    return Machine(data).value()
 
 
-class _Machine:
+class Machine:
     """The stack machine of a pickle, without the opcodes that reach outside it."""
 
     def __init__(self, data: bytes) -> None:
@@ -46,9 +45,19 @@ class _Machine:
         self._memo: dict[int, object] = {}
         self._containers = 0
 
+    def value(self) -> object:
+        """The value in the pickle. Raises RefusedError."""
+        try:
+            return self.run()
+        except FAULTS as fault:
+            raise RefusedError(f"damaged at byte {self.at}: {type(fault).__name__}") from None
+
     def run(self) -> object:
-        """The value on the stack at STOP. The most frequent opcodes are inline, since a call doubles their cost."""
-        data, stack, marks, memo, others = self._data, self._stack, self._marks, self._memo, self._others()
+        """The value on the stack at STOP. Raises RefusedError, or one of FAULTS where the pickle is damaged.
+
+        The most frequent opcodes are inline, since a call doubles their cost.
+        """
+        data, stack, marks, memo, others = self._data, self._stack, self._marks, self._memo, self.others()
         number, at = _SIZE.unpack_from, 0
         while True:
             code = data[at]
@@ -67,6 +76,8 @@ class _Machine:
             elif code == 0x72:  # LONG_BINPUT
                 memo[number(data, at)[0]] = stack[-1]
                 at += 4
+                if len(memo) > MAX_MEMO:
+                    raise RefusedError(_TOO_MANY)
             elif code == 0x4B:  # BININT1
                 stack.append(data[at])
                 at += 1
@@ -80,8 +91,9 @@ class _Machine:
                 act()
                 at = self.at
 
-    def _others(self) -> dict[int, Callable[[], None]]:
-        push, memo, stack = self._stack.append, self._memo, self._stack
+    def others(self) -> dict[int, Callable[[], None]]:
+        """What each of the less frequent opcodes does."""
+        push, stack = self._stack.append, self._stack
         return {
             0x80: lambda: self._skip(1),  # PROTO
             0x95: lambda: self._skip(8),  # FRAME
@@ -99,7 +111,7 @@ class _Machine:
             0x61: lambda: self._extend([stack.pop()]),
             0x75: lambda: self._set(self._marked()),  # SETITEMS
             0x73: lambda: self._set([stack.pop(-2), stack.pop()]),
-            0x94: lambda: memo.__setitem__(len(memo), stack[-1]),  # MEMOIZE
+            0x94: self._memoize,  # MEMOIZE
             0x4D: lambda: push(self._number(_SHORT)),
             0x4A: lambda: push(self._number(_INT)),
             0x8A: lambda: push(int.from_bytes(self._bytes(self._bytes(1)[0]), "little", signed=True)),  # LONG1
@@ -108,6 +120,11 @@ class _Machine:
             0x8C: lambda: push(self._text(self._bytes(1)[0])),
             0x8D: lambda: push(self._text(self._number(_LONG))),
         }
+
+    def _memoize(self) -> None:
+        self._memo[len(self._memo)] = self._stack[-1]
+        if len(self._memo) > MAX_MEMO:
+            raise RefusedError(_TOO_MANY)
 
     def _skip(self, size: int) -> None:
         self.at += size

@@ -24,11 +24,11 @@ from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, place, text
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.formats import HEAD
-from loganalyst.sources.tables import jsonlines, jsonwithtext, stepcolumns
+from loganalyst.sources.tables import histories, jsonlines, jsonwithtext, stepcolumns
 from loganalyst.sources.tables.jsonfolded import RESULT
 from loganalyst.sources.tables.jsonlines import MAX_CHUNK_LINES, MIN_LINES, Lines
 from loganalyst.sources.tables.jsonrows import Log
-from loganalyst.sources.tables.jsonshape import number_lists, parse_json, shape
+from loganalyst.sources.tables.jsonshape import parse_json, shape
 from loganalyst.sources.tables.jsonvalues import values
 from loganalyst.sources.tables.namedresults import are_named
 from loganalyst.sources.text.lines import wrapped
@@ -212,18 +212,17 @@ def _read_whole(path: Path, raw: bytes, kind: str | None) -> Iterator[Tables]:
     content = text(raw)
     data, log = parse_json(content), Log(path)
     if kind == "history" and isinstance(data, dict):
-        yield from log.lists(number_lists(data, path))
-        facts = [(key, value) for key, value in data.items() if not isinstance(value, dict | list)]
-        yield Tables(config=config_table(facts, path.name, prefix=f"{path.stem}."))
+        yield from histories.of_lists(log, data)
     elif kind == "log_history" and isinstance(data, dict):
         yield from _trainer_state(log, data)
     elif kind in {"array", "log_history"}:
         begin = content.find("[", max(content.find('"log_history"'), 0) if kind == "log_history" else 0) + 1
         found, end, whole = (data, len(content), True) if isinstance(data, list) else _elements(content, begin)
-        if kind == "array" and are_named(_dicts(found)):
-            yield Tables(gaps=gap(path, "not a course of metrics: each row has a name and no step, epoch or time", 0))
+        rows = _dicts(found)
+        if kind == "array" and are_named(rows):
+            yield Tables(gaps=gap(path, histories.NAMED, 0))
             return
-        yield from _trainer_state(log, {"log_history": found}) if kind == "log_history" else log.records(_dicts(found))
+        yield from _trainer_state(log, {"log_history": found}) if kind == "log_history" else log.records(rows)
         if not whole:
             offset = place(raw, content[:end])
             why = f"broken JSON after {len(found)} entries"

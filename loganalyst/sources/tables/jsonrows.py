@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,8 @@ class Log(msgspec.Struct):
     def lists(self, lists: Mapping[str, Sequence[float | None]]) -> Iterator[Tables]:
         """The points of lists of numbers, one row per index."""
         rows = max(map(len, lists.values()), default=0)
-        found = [(i, key, values[i]) for i in range(rows) for key, values in lists.items() if i < len(values)]
+        found = [(i, key, value) for key, values in lists.items() for i, value in enumerate(values)]
+        found.sort(key=itemgetter(0))  # not a loop over rows and lists: one list may be long and the others many
         numbers = pl.DataFrame(found, orient="row", schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
         lines = pl.repeat(None, rows, dtype=pl.Int64, eager=True)
         yield from self._points(numbers.drop_nulls("value"), _frame(([], [], []), pl.String), lines)

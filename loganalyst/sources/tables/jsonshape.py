@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -86,9 +87,9 @@ def number_lists(data: Mapping[str, Any], path: Path | None = None) -> dict[str,
     """
     data = jsonfolded.unfolded(data, _metric(path) if path else "")
     lists = dict(_lists(data, ""))
-    sizes = [len(numbers) for numbers in lists.values()]
-    common = max(sizes, key=sizes.count, default=0)
-    table = 2 * sizes.count(common) >= len(sizes) and (common >= 10 or (common > 1 and 2 * len(lists) >= len(data)))
+    sizes = Counter(map(len, lists.values()))
+    common = max(sizes, key=sizes.__getitem__, default=0)
+    table = 2 * sizes[common] >= len(lists) and (common >= 10 or (common > 1 and 2 * len(lists) >= len(data)))
     if table:
         lists |= dict(_lists_of_rows(data, "", common))
     return _unprefixed(lists) if table or _one_epoch(data, lists) else {}

@@ -399,6 +399,15 @@ def numpy_arrays() -> list[Seed]:
     return [Seed(path, content.getvalue()) for path, content in files.items()]
 
 
+def pickled_histories() -> list[Seed]:
+    """A history as Keras returns it, with numbers of Python and of NumPy, by two protocols."""
+    import numpy as np
+
+    losses = [numbers(s)["train/loss"] for s in range(40)]
+    history = {"loss": losses, "val_loss": np.array(losses), "lr": [np.float32(x) for x in losses[:20]]}
+    return [Seed(f"{n}/history.pkl", pickle.dumps(history, protocol=n)) for n in (2, 5)]
+
+
 def json_curves() -> list[Seed]:
     """`metrics.json` as Sacred writes it; ClearML's reported scalars."""
     steps = list(range(40))
@@ -612,6 +621,7 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "namedlists": named_lists,
     "listcells": list_cells,
     "numpy": numpy_arrays,
+    "pickle": pickled_histories,
     "jsoncurves": json_curves,
     "sacred": sacred,
     "comet": comet,

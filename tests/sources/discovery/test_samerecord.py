@@ -1,6 +1,7 @@
 """One record in two files of a folder."""
 
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ def write(folder: Path, *names: str) -> Path:
             np.save(path, np.array([*both.values()]).T)
         elif path.suffix == ".npz":
             np.savez(path, **both)
+        elif path.suffix == ".pkl":
+            path.write_bytes(pickle.dumps(both))
         elif path.suffix == ".csv":
             path.write_text("loss,val_loss\n" + "".join(f"{x},{x + 1}\n" for x in LOSS))
         else:
@@ -35,6 +38,8 @@ def write(folder: Path, *names: str) -> Path:
         ("losses.npy losses.npz", {"losses.npz"}),
         ("loss_all.json loss_all.txt", {"loss_all.json", "loss_all.txt"}),
         ("history.npz history.txt", {"history.npz", "history.txt"}),
+        ("history.pkl history.json", {"history.json"}),
+        ("history.pkl metrics.csv", {"history.pkl", "metrics.csv"}),
     ],
 )
 def test_one_record_is_one_run_with_names(tmp_path, names, read):

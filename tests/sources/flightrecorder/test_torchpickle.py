@@ -27,7 +27,7 @@ def test_a_real_dump_is_accepted(case):
 
     assert b"\x86" in data
     assert found is not None
-    assert found == plainpickle._Machine(data).run()
+    assert found == plainpickle.Machine(data).run()
 
 
 @pytest.mark.parametrize("many", [3, 200])
@@ -35,7 +35,7 @@ def test_pairs_of_new_and_of_known_texts(many):
     """With memo places below and above 255."""
     data = pickle.dumps([(f"g{n // 2 * k}", f"pg {n * k % 7}") for n in range(many) for k in (1, 2)], 2)
 
-    assert torchpickle.loads(data, MAX_CONTAINERS) == plainpickle._Machine(data).run()
+    assert torchpickle.loads(data, MAX_CONTAINERS) == plainpickle.Machine(data).run()
 
 
 def test_empty_tuples_are_lists():
@@ -84,7 +84,7 @@ def test_the_stack_machine_reads_the_same(value, noise, draw):
     found = torchpickle.loads(data, MAX_CONTAINERS)
     if found is not None and "..." not in str(found) and _keyed(found):
         with suppress(RefusedError, LookupError, TypeError, ValueError):
-            assert str(found) == str(plainpickle._Machine(data).run())
+            assert str(found) == str(plainpickle.Machine(data).run())
 
 
 def _keyed(value: object) -> bool:
