@@ -1,7 +1,7 @@
 """Assigns roles to metric names, by `rules/roles.yaml` and the user's corrections."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 
