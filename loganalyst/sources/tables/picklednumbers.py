@@ -9,7 +9,7 @@ from typing import NamedTuple
 from loganalyst.sources.flightrecorder.plainpickle import FAULTS, Machine, RefusedError
 from loganalyst.sources.tables.picklecalls import MAX_NAME, Calls, Dtype, Symbol, symbol
 
-MAX_BYTES = 32 << 20  # of a pickle
+MAX_BYTES = 8 << 20  # of a pickle: nearly a million numbers; one made to be slow takes seconds
 MAX_NUMBERS = 2_000_000  # of all values in a pickle
 MAX_DEPTH = 6  # of lists and dictionaries within each other
 MAX_KEY = 200  # characters of a key: names of metrics repeat those of the dictionaries around them

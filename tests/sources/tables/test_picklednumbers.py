@@ -116,7 +116,7 @@ def test_long_texts_are_bounded():
 
 def test_bombs_are_refused():
     assert refused(b"\x80\x04]" + b"\x94" * (MAX_MEMO + 1) + b".") == f"more than {MAX_MEMO:,} values to refer to"
-    assert refused(b"\x80\x04" + b"N" * MAX_BYTES) == "larger than 32 MiB"
+    assert refused(b"\x80\x04" + b"N" * MAX_BYTES) == "larger than 8 MiB"
     array = pickle.dumps(np.zeros(10_000), 5)
     begin = array.index(b"\x8c\x13numpy._core.numeric")
     again = b"h\x02h\x0eR"  # the memo's places of `_frombuffer` and of its arguments
