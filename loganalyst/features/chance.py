@@ -184,10 +184,10 @@ def _score(context: Context, configured: list[int]) -> Computed:
 
 def _classes_of_first_loss(context: Context) -> int | None:
     """The K at whose ln K a loss begins and stays for its first level; None where no K up to 20 fits so well."""
-    near = feature_limit("chance_start_near")
+    tolerance = feature_limit("chance_start_near")
     for curve in context.with_role("train_loss", "val_loss"):
         level = first_level(curve.values[np.isfinite(curve.values)])
-        fitting = (k for k in SMALL_CLASS_COUNTS if level and abs(level / np.log(k) - 1) < near)
+        fitting = (k for k in SMALL_CLASS_COUNTS if level and abs(level / np.log(k) - 1) < tolerance)
         if found := next(fitting, None):
             return found
     return None

@@ -91,8 +91,8 @@ def _announced(run: Run, last: int) -> float | None:
 def _plan(last: int, step: int | None, steps: int | None, epoch: int | None, epochs: int | None) -> float | None:
     if not epochs or epoch is None:
         # otherwise it counts something else
-        near = steps and step is not None and 0 <= step - last <= steps * feature_limit("counter_lag")
-        return float(steps) if steps and near else None
+        same_count = steps and step is not None and 0 <= step - last <= steps * feature_limit("counter_lag")
+        return float(steps) if steps and same_count else None
     # curves may count from 0, and an epoch that has begun has no value yet
     if last in (epoch, epoch - 1) or last == epoch - 2 > 0:
         counts_epochs = not steps or step is None or (epoch > 1 and last < step - steps * feature_limit("counter_lag"))

@@ -35,9 +35,9 @@ def compute(context: Context) -> Computed:
 
 def _pair(curves: Sequence[Curve]) -> list[tuple[Curve, Curve]]:
     """The single test and the longest course of the same measure, as one pair; empty without both."""
-    most, fewest = feature_limit("test_values"), feature_limit("course_values")
-    tests = [c for c in curves if _TEST.search(c.metric.lower()) and c.values.size <= most]
-    courses = [c for c in curves if not _TEST.search(c.metric.lower()) and c.values.size >= fewest]
+    longest_test, shortest_course = feature_limit("test_values"), feature_limit("course_values")
+    tests = [c for c in curves if _TEST.search(c.metric.lower()) and c.values.size <= longest_test]
+    courses = [c for c in curves if not _TEST.search(c.metric.lower()) and c.values.size >= shortest_course]
     same = [(t, c) for t in tests for c in courses if bare_name(t.metric) == bare_name(c.metric)]
     return same[:1]
 
