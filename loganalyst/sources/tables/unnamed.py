@@ -68,7 +68,7 @@ def counts_up(column: pl.Series) -> bool:
 
 
 def _starts_again(column: pl.Series, change: pl.Series) -> bool:
-    """Whether a counter by one constant amount falls only to its first value, and there are more rises than falls."""
+    """Whether a counter by one constant amount falls only to its first value, at most once for two rises."""
     falls, rises = change < 0, change.filter(change >= 0)
     back = column.slice(1).filter(falls)
     return rises.n_unique() == 1 and bool((back == column[0]).all()) and 2 * falls.sum() <= rises.len()
