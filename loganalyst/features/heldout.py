@@ -23,6 +23,7 @@ FEATURES = (
     Feature("train_accuracy_first", "float", "share", "training accuracy up to the first evaluation", "train_accuracy"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
     Feature("val_accuracy_begins_good", "bool", "", "it is so high that the model had learned before", "val_accuracy"),
+    Feature("val_accuracy_never_learned", "bool", "", "it stays low, and hardly rises above its first value (false also where there are too few evaluations or none)", "points"),
 )  # fmt: skip
 MIN_EVALUATIONS = 3
 MIN_STOPPED_CHANGE = 10  # units of the last digit; a loss that still changed by so many does not come to rest by itself
@@ -105,10 +106,11 @@ def _gap(context: Context, train: Curve, held_out: Curve) -> Computed:
 
 
 def _accuracy(context: Context) -> Computed:
-    out: Computed = {}
+    out: Computed = {"val_accuracy_never_learned": False}
     for held_out in context.with_role("val_accuracy")[:1]:
         shares = as_shares(held_out.values[np.isfinite(held_out.values)])
         first = float(shares[0]) if shares.size else None
+        out["val_accuracy_never_learned"] = _never_learned(shares)
         out["val_accuracy_first"] = (first, witness_at(held_out))
         out["val_accuracy_begins_good"] = None if first is None else first > feature_limit("score_begins_good")
         for train in context.with_role("train_accuracy")[:1]:
@@ -118,6 +120,11 @@ def _accuracy(context: Context) -> Computed:
                 out["train_accuracy_first"] = float(ours[0]) / scale
                 out["val_accuracy_lead"] = float(np.median(theirs - ours)) / scale
     return out
+
+
+def _never_learned(shares: NDArray[np.float64]) -> bool:
+    enough, low, rise = (feature_limit(f"never_learned_{name}") for name in ("evaluations", "below", "rise"))
+    return bool(shares.size >= enough and shares.max() < low and shares.max() - shares[0] < rise)
 
 
 def _paired(context: Context, train: Curve, held_out: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -10,6 +10,7 @@ from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.roles import measure, normalise
 from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 CLASS, LOSS, ACCURACY = "class_score", "length_loss", "length_accuracy"
 FEATURES = (
@@ -24,7 +25,7 @@ FEATURES = (
     Feature("accuracy_over_class", "float", "score", "held-out accuracy minus one_class_score", CLASS),
     Feature("macro_score_last", "float", "score", "last level of a held-out score that weights all classes equally (macro F1, balanced accuracy, recall)", "val_score"),
     Feature("macro_score_metric", "text", "", "name of this score", "val_score"),
-    Feature("accuracy_over_macro", "float", "score", "held-out accuracy minus macro_score_last (large where a few classes make up most of the data)", "val_score"),
+    Feature("accuracy_over_macro", "float", "score", "held-out accuracy minus macro_score_last (large where a few classes make up most of the data; NULL: that score may be the one of a class that the model finds)", "val_score"),
     Feature("length_count", "int", "lengths", "input lengths with a loss or accuracy of their own", LOSS),
     Feature("length_longest", "int", "tokens", "longest of these lengths", LOSS),
     Feature("length_longest_metric", "text", "", "metric of the longest length", LOSS),
@@ -39,6 +40,9 @@ ONE_CLASS = re.compile(r"(?:^|[^a-z])(?:class|cls|label)[^a-z0-9]?\d+(?:$|[^0-9]
 CLASS_NAME = re.compile(r"(?:class|cls|label|category)[^a-z0-9]?([a-z0-9].*)", re.I)
 # settings with the names of classes: "id2label.1", "data.class_names.1"
 NAMED_CLASS = r"(?i)(?:^|\.)(?:id2label|names|class_names|classes|label_names)\.([0-9]+)$"
+# a mean over classes by its name: "macro_f1", "bal_acc", "mean_recall", "UAR"
+CLASS_MEAN = re.compile(r"macro|balanced|mean|avg|(?<![a-z])(?:bal_?acc|bacc|uar)(?![a-z])", re.I)
+# such a mean, or a score that is one in many programs: "val_f1", "recall"
 MACRO = re.compile(r"macro|balanced|(?<![a-z])(?:bal_?acc|bacc|uar)(?![a-z])|recall|f1", re.I)
 MIN_PARTS = 2  # classes or lengths to compare
 
@@ -138,12 +142,19 @@ def _macro(context: Context, named: Mapping[str, str]) -> Computed:
     level = last_level(macro.values)
     plain = [c for c in scores if c.role.name == "val_accuracy" and not MACRO.search(c.metric)]
     accuracy = last_level(plain[0].values) if plain else None
-    both = level is not None and accuracy is not None and max(level, accuracy) <= 1
     return {
         "macro_score_last": (level, witness_at(macro)),
         "macro_score_metric": macro.metric,
-        "accuracy_over_macro": accuracy - level if both and accuracy is not None and level is not None else None,
+        "accuracy_over_macro": _over_macro(accuracy, level, macro.metric),
     }
+
+
+def _over_macro(accuracy: float | None, level: float | None, metric: str) -> float | None:
+    """NULL for a plain F1 or recall that is not low: it is that of one class, and half of that class is found."""
+    if accuracy is None or level is None or max(level, accuracy) > 1:
+        return None
+    of_all_classes = CLASS_MEAN.search(metric) or level < feature_limit("one_class_found")
+    return accuracy - level if of_all_classes else None
 
 
 def _lengths(context: Context) -> Computed:

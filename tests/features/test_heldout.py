@@ -81,8 +81,8 @@ def test_held_out_accuracy_above_training(features_of: FeaturesOf) -> None:
 
 
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
-    """Another metric gives no value, not even 0."""
-    assert heldout.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+    """Another metric gives no value, not even 0; only that no accuracy stayed low is known."""
+    assert heldout.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"val_accuracy_never_learned": False}
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,12 @@ def test_two_held_out_sets(
     values = features_of({"loss": [1.0, 0.8, 0.5], **logged}).values
 
     assert (values["held_out_sets_ratio"], values["held_out_sets_apart"]) == (times, apart)
+
+
+def test_a_held_out_accuracy_that_never_rose(features_of: FeaturesOf) -> None:
+    """One that stays at 0.16 was never learned; one that reaches 0.5, one in four values, and none were not."""
+    low, risen = [0.16, 0.18, 0.15, 0.17, 0.16], [0.16, 0.3, 0.4, 0.5, 0.5]
+    found = [features_of({"val_acc": values}).values["val_accuracy_never_learned"] for values in (low, risen, low[:4])]
+
+    assert found == [True, False, False]
+    assert features_of({"loss": low}).values["val_accuracy_never_learned"] is False

@@ -68,6 +68,15 @@ def test_accuracy_above_a_macro_score(features_of: FeaturesOf) -> None:
     assert features_of({"val_acc": [0.95] * 5}).values["accuracy_over_macro"] is None
 
 
+def test_a_plain_f1_counts_as_a_mean_of_classes_only_where_it_is_low(features_of: FeaturesOf) -> None:
+    """An F1 of 0.55 is that of a class that is found; a balanced accuracy of 0.55 is a mean over all classes."""
+    logged = {"val_f1": 0.55, "val_recall": 0.25, "val_bal_acc": 0.55}
+    rows = {name: features_of({"val_acc": [0.95] * 5, name: [level] * 5}).values for name, level in logged.items()}
+    below = {name: row["accuracy_over_macro"] for name, row in rows.items()}
+
+    assert below == {"val_f1": None, "val_recall": pytest.approx(0.7), "val_bal_acc": pytest.approx(0.4)}
+
+
 def test_lengths_are_compared_with_the_longest(features_of: FeaturesOf) -> None:
     """A loss of 6 at 4k against 2 at 512, and an accuracy of 0.1 against 0.9."""
     losses = features_of({"eval/loss_len_512": [2.0] * 4, "eval/loss_len_4k": [6.0] * 4}).values
