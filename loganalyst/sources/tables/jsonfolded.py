@@ -161,14 +161,20 @@ def _axis(row: Row) -> str | None:
 
 
 def _by_index(data: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The columns of {"loss": {"0": 1.2, "1": 1.1}, ...}, which is how pandas writes a table."""
-    columns = {key: column for key, column in data.items() if isinstance(column, dict)}
-    index = list(next(iter(columns.values()), {}))
-    numbered = len(index) >= MIN_ENTRIES and all(key.isascii() and key.isdecimal() for key in index)
-    if len(columns) < len(data) or not numbered:
+    """The columns of {"loss": {"0": 1.2, "1": 1.1}, "val_loss": {"1": 1.3}}, which is how pandas writes a table.
+
+    A column may have values for some of the rows. Rows that are not 0, 1, 2 … are the steps of a table without them.
+    """
+    if not data or not all(isinstance(column, dict) for column in data.values()):
         return {}
-    alike = all(list(column) == index for column in columns.values())
-    return {key: list(column.values()) for key, column in columns.items()} if alike else {}
+    keys = {key: None for column in data.values() for key in column}
+    longest = max(len(column) for column in data.values())
+    if longest < MIN_ENTRIES or len(keys) > 2 * longest or not all(k.isascii() and k.isdecimal() for k in keys):
+        return {}
+    rows = sorted(keys, key=int)
+    columns = {name: [column.get(row) for row in rows] for name, column in data.items() if column}
+    counted = [*map(int, rows)]
+    return columns if counted == [*range(len(rows))] or matching(data, COUNTERS) else {"step": counted, **columns}
 
 
 def _with_some_steps(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,21 @@ LAYOUTS: dict[str, Any] = {
 }
 
 
+def test_columns_by_index_with_values_for_some_rows(tmp_path: Path) -> None:
+    """A time that was measured twice, and a score that never was, cost no value of the loss."""
+    losses = {str(i): loss for i, loss in enumerate(LOSS)}
+    found = points(tmp_path / "history.json", {"loss": losses, "accuracy": {}, "time": {"1": 58.3, "4": 53.1}})
+
+    assert found.filter(metric="loss")["value"].to_list() == LOSS
+    assert found.filter(metric="time").select("step", "value").rows() == [(1, 58.3), (4, 53.1)]
+
+
+def test_the_index_of_columns_is_their_step_where_it_is_no_count(tmp_path: Path) -> None:
+    found = points(tmp_path / "history.json", {"loss": {str(50 * i): loss for i, loss in enumerate(LOSS)}})
+
+    assert found["step"].to_list() == [0, 50, 100, 150, 200]
+
+
 BY_NUMBER = {str(e): loss for e, loss in zip(EPOCHS, LOSS, strict=True)}
 
 

@@ -7,6 +7,7 @@ from loganalyst.sources.text.lines.numberwords import (
     EPOCH,
     NOT_POSITION,
     SPLIT,
+    STEP,
     STRONG,
     WEAK,
     plain_name,
@@ -31,8 +32,11 @@ def carry_names(numbers: list[Number], texts: list[str]) -> None:
             data = SPLIT.search(says.lower())  # `Accuracy on the 10000 test images: `
             _mean(after, f"{data.group()} {n.carried}" if data else n.carried, mean["unit"])
             continue
-        if n.carried and not n.key and after.index == n.index + 1 and EPOCH.match(after.plain) and not after.carried:
-            after.carried = n.carried  # `Loss after 100 iterations in epoch 3: 0.5`
+        counted = n.key and after.separated  # `Reward after 100 episodes: -20`
+        if n.carried and not counted and after.index == n.index + 1 and _is_position(after):
+            after.carried = (
+                n.carried
+            )  # `Loss after 100 iterations in epoch 3: 0.5`, `Loss at epoch 3 and step 7 is 0.5`
             continue
         counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
         counts = counts and not _SPEED.match(texts[after.index + 1])  # `Cost 9.1 : 12.5 words/s`
@@ -41,6 +45,11 @@ def carry_names(numbers: list[Number], texts: list[str]) -> None:
             after.key, after.plain, after.separated = name, plain_name(name), True
             if counts or NOT_POSITION.search(after.plain):
                 n.drop()
+
+
+def _is_position(number: Number) -> bool:
+    """Whether it is an epoch or a step that carries no name of its own."""
+    return not number.carried and bool(EPOCH.match(number.plain) or STEP.match(number.plain))
 
 
 def _mean(number: Number, name: str, unit: str) -> None:

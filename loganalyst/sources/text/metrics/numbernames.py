@@ -43,6 +43,11 @@ _CARRIED = re.compile(
     r"(?P<position>(?:epoch|step|iteration|iter|batch|episode|round|update)(?: (?:num|no|number))?)$",
     re.IGNORECASE,
 )
+# ` and iteration 7`, behind `Loss at epoch 3`
+_AND_POSITION = re.compile(
+    r"^and (?:the )?(?=(?:epoch|step|iteration|iter|batch|episode|round|update)(?: (?:num|no|number))?$)",
+    re.IGNORECASE,
+)
 # `Epoch #3`, `Epoch(3)`: the name and its mark
 _COUNT = re.compile(rf"(?<![\w/.\-]){COUNTED}\s?[#(]\s?$", re.IGNORECASE)
 # A count of what a number is taken over: `Mean loss over last` before, ` batches: ` behind the number
@@ -67,7 +72,7 @@ def named_number(index: int, before: str, after: str) -> Number:
     if _is_line_of_code(text, after) or after.startswith(("%" + BAR, BAR)) or within_word:
         return Number(index)
     key, unit = _without_parenthesis(key.rstrip(" [\"'"))
-    name = _with_counted(_last_piece(key), after)
+    name = _AND_POSITION.sub("", _with_counted(_last_piece(key), after))
     window = _WINDOW.match(name)
     if window and not separator and _MANY_OF.match(after):
         return Number(index, carried=window["name"] or "")

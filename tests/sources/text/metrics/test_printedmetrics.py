@@ -123,6 +123,10 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"Average cost over epoch {k} = 2.{k}\nThe accuracy of epoch {k} is: 0.{k}\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("Average cost", k, k, 2 + k / 10), ("accuracy", k, k, k / 10))],
     ),
+    "the name before the epoch and the step": (
+        "".join(f"Loss at epoch {k} and iteration 70 is 2.{k}\n" for k in (1, 2, 3)),
+        [("Loss", 70 * k, k, 2 + k / 10) for k in (1, 2, 3)],
+    ),
     "the position counted behind the name": (
         "".join(f"Reward after {k}00 episodes: -20.{k}\n" for k in (1, 2, 3)),
         [
