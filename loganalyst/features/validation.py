@@ -49,7 +49,7 @@ FEATURES = (
     Feature("val_loss_drop_relative", "float", "share", "fall of the held-out loss relative to its first level", "val_loss"),
     Feature("val_loss_half_drop_relative", "float", "share", "fall of the held-out loss over the second half of its points, relative to the level in the middle", "val_loss"),
     Feature("val_loss_alone", "bool", "", "no training loss is logged with it", "val_loss"),
-    Feature("val_score_at_best", "bool", "", "a held-out score with at least four values is logged too; it gained and ended within half a percent of its best", "val_loss"),
+    Feature("val_score_at_best", "bool", "", "a held-out score with at least four values is logged too; it gained, or began without errors, and ended within half a percent of its best", "val_loss"),
     Feature("val_loss_trend", "float", "", "Kendall's tau of the second half of the held-out loss against time (-1 = each value is lower than all before)", "val_loss"),
     *event_features("val_loss_nonfinite", "run of NaN or infinite held-out losses", "val_loss"),
     Feature("val_loss_nonfinite_metric", "text", "", "first held-out loss that ends NaN or infinite", "val_loss"),
@@ -192,7 +192,8 @@ def _ends_at_best(held_out: Sequence[Curve]) -> bool:
         return False
     x = share(held_out[0])
     x = x[np.isfinite(x)]
-    return x.size >= 4 and bool(x[-1] > x[0] and x[-1] >= (1 - feature_limit("score_near_best")) * x.max())
+    held = x.size >= 4 and x[-1] >= (1 - feature_limit("score_near_best")) * x.max()
+    return bool(held and (x[-1] > x[0] or x[0] > feature_limit("score_begins_faultless")))
 
 
 def _onset(curve: Curve, index: int | None) -> Computed:
