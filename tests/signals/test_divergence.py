@@ -23,6 +23,14 @@ def test_seven_epochs_with_a_rise_diverge():
     assert "divergence" in [k for _, k in kinds([2.0, 1.0, 0.5, 4.0, 9.0, 20.0, 50.0])]
 
 
+def test_a_jump_is_placed_at_the_first_value_after_it():
+    """A line with a bend fits a jump worst where it happens, so two levels are tried, too."""
+    falling = 2.2 * np.exp(-np.arange(25) / 4)
+    values = np.concatenate((falling, [20_881.6], 2.36 + 0.01 * np.sin(np.arange(14))))
+
+    assert kinds(values, worse="up")[0] == (25, "divergence")
+
+
 def test_a_jump_to_a_stable_level_is_no_divergence():
     """A loss that jumps and stays has a level shift; a loss that continues to climb diverges."""
     noise = 0.02 * np.random.default_rng(2).standard_normal(N)
