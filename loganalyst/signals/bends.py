@@ -148,12 +148,22 @@ def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[
 
 def hinge(x: Array) -> int:
     """The point where one upward bend, added to a straight line, explains `x` best."""
-    n = x.size
-    t = np.linspace(-1.0, 1.0, n)
-    base = np.stack((np.full(n, n**-0.5), t / np.sqrt(np.dot(t, t))))
-    bends = np.maximum(t[None, :] - t[1:-1, None], 0.0)
-    bends -= (bends @ base.T) @ base
-    power = np.sum(bends**2, axis=1)
+    t = np.linspace(-1.0, 1.0, x.size)
+    return _best(x, np.maximum(t[None, :] - t[1:-1, None], 0.0)) + 1
+
+
+def jump(x: Array) -> int:
+    """The first point behind one upward jump that, added to a straight line, explains `x` best."""
+    at = np.arange(x.size)
+    return _best(x, (at[None, :] >= at[1:-1, None]).astype(np.float64)) + 1
+
+
+def _best(x: Array, shapes: Array) -> int:
+    """The row of `shapes` that, with a weight above 0 and beside a straight line, explains `x` best."""
+    t = np.linspace(-1.0, 1.0, x.size)
+    base = np.stack((np.full(x.size, x.size**-0.5), t / np.sqrt(np.dot(t, t))))
+    shapes = shapes - (shapes @ base.T) @ base
+    power = np.sum(shapes**2, axis=1)
     power[power < 1e-9] = np.inf
-    fit = bends @ x
-    return int(np.argmax(np.maximum(fit, 0) ** 2 / power)) + 1
+    fit = shapes @ x
+    return int(np.argmax(np.maximum(fit, 0) ** 2 / power))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.bends import hinge
+from loganalyst.signals.bends import hinge, jump
 from loganalyst.signals.preparedcurve import Prepared
 from loganalyst.signals.robuststatistics import Array, median, running_median
 
@@ -12,7 +12,7 @@ MIN_LOST_SHARE = 0.25  # share of the progress that must be lost, or
 MIN_LOG_RISE = 0.69  # rise of the logarithm: to twice the best
 MIN_SWING_RATIO = 1.2  # rise relative to the largest other swing back
 MAX_MISFIT_RATIO = 0.8  # the values show the bend better if their misfit is below this share of the logarithm's
-MAX_JUMP_MISFIT = 0.5  # two levels show a jump better than a bend if their misfit is below this share of the bend's
+MAX_JUMP_MISFIT = 0.5  # a jump shows better than a bend if its misfit is below this share of the bend's
 MAX_SIDE_BLOCKS = 150  # blocks examined on one side of the onset
 
 
@@ -58,23 +58,13 @@ def _onset(p: Prepared, calm: int, half: float) -> int:
         plain = np.exp(x - x.max())
         other = hinge(plain)
         bend = other if _misfit(plain, other) < MAX_MISFIT_RATIO * _misfit(x, bend) else bend
-    jump, left = _jump(x)
-    return low + (jump if left < MAX_JUMP_MISFIT * _misfit(x, bend) else bend)
+    at = jump(x)
+    return low + (at if _misfit(x, at, jumps=True) < MAX_JUMP_MISFIT * _misfit(x, bend) else bend)
 
 
-def _jump(x: Array) -> tuple[int, float]:
-    """The point from which a second mean explains `x` best, and the share of the squares that is then left."""
-    y = x - x.mean()
-    before = np.cumsum(y)[:-1]
-    n = np.arange(1, y.size)
-    explained = before**2 * (1 / n + 1 / (y.size - n))
-    at = int(np.argmax(explained))
-    return at + 1, 1 - float(explained[at]) / max(float(np.dot(y, y)), 1e-300)
-
-
-def _misfit(x: Array, bend: int) -> float:
-    """Share of the squares of `x` that a line with one bend does not explain."""
+def _misfit(x: Array, at: int, *, jumps: bool = False) -> float:
+    """Share of the squares of `x` that a line with one bend (or jump) at a point does not explain."""
     t = np.linspace(0.0, 1.0, x.size)
-    lines = np.stack((np.ones(x.size), t, np.maximum(t - t[bend], 0.0)), axis=1)
+    lines = np.stack((np.ones(x.size), t, t >= t[at] if jumps else np.maximum(t - t[at], 0.0)), axis=1)
     residuals = x - lines @ np.linalg.lstsq(lines, x, rcond=None)[0]
     return float(np.dot(residuals, residuals)) / max(float(np.dot(x - x.mean(), x - x.mean())), 1e-300)
