@@ -56,6 +56,7 @@ TRAITS: Mapping[str, str] = {
     "too_hot": "the device or its driver states that heat slows it down",
     "not_shuffled": "the training data is not shuffled",
     "parameters_printed": "captures the number of trained or of other parameters, and which of both it is",
+    "epochs_planned": "captures `epochs`, `epochs_in_words` or `rounds`: the number of epochs that the program plans",
     "plan_printed": "captures `steps`: the number of steps that the program plans",
     "continued": "the program continues a training from its checkpoint",
     "step_printed": "the last step that the log prints; captures `step`",
