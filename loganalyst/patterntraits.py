@@ -49,6 +49,7 @@ TRAITS: Mapping[str, str] = {
     "inputs_too_long": "captures `length` and `most`: an input is longer than the model allows",
     "inputs_nonfinite": "a batch or an input holds NaN or infinite values",
     "unknown_tokens": "captures `share`: so many per cent of the tokens are unknown to the tokenizer",
+    "weights_left_out": "weights of a checkpoint have other names than those of the model, and were not loaded",
     "optimizer_state_lost": "the state of the optimiser was not restored",
     "labels_masked": "a sample has no label that counts for the loss",
     "faulthandler_on": "Python printed its stack at a fatal signal, as faulthandler does",
