@@ -39,18 +39,21 @@ def printed_plan(run: Run, last: int | None) -> float | None:
     counters = printed.sort("line").select("step", "steps", "epoch", "epochs")
     # a bar that counts something else, such as files of weights, hides no plan
     found = _plan(last, *counters.row(-1)) if counters.height else None
-    return found or _announced(run, last) or _plan_by_epochs(run, last)
+    announced = _announced_epochs(run)
+    counted = _plan(last, None, None, *announced) if announced else None
+    return found or _announced(run, last) or counted or _plan_by_epochs(run, last)
 
 
 def printed_epochs(run: Run) -> tuple[int, int] | None:
     """The last epoch and the planned epochs that a job log printed, where its numbers have that epoch too; else None.
+    The plan may stand on a line of its own, such as `Scheduled epochs: 40`.
 
     >>> printed_epochs(Run()) is None
     True
     """
     printed = last_progress(run).drop_nulls(["epoch", "epochs"]).sort("line")
     if not printed.height:
-        return None
+        return _announced_epochs(run)
     epoch, epochs = printed.select("epoch", "epochs").row(-1)
     return (epoch, epochs) if epoch <= epochs and run.points["epoch"].max() == epoch else None
 
@@ -86,6 +89,20 @@ def _announced(run: Run, last: int) -> float | None:
     digits = lines.str.json_path_match("$.steps").str.replace_all(",", "", literal=True)
     plans = digits.cast(pl.Int64, strict=False).drop_nulls().unique()
     return float(plans[0]) if len(plans) == 1 and last <= plans[0] else None
+
+
+def _announced_epochs(run: Run) -> tuple[int, int] | None:
+    """The last epoch of the numbers and the epochs planned on a line of their own; None without exactly one plan that
+    they do not exceed.
+    """
+    lines = run.lines.filter(pl.col("pattern").is_in(having("epochs_planned")))["captures"]
+    names = ("epochs", "epochs_in_words", "rounds")
+    digits = pl.concat([lines.str.json_path_match(f"$.{name}") for name in names])
+    plans = digits.cast(pl.Int64, strict=False).drop_nulls().unique()
+    by_round = lines.str.json_path_match("$.rounds").is_not_null().any()  # its rounds are the steps of its numbers
+    reached = run.points["step" if by_round else "epoch"].drop_nulls().to_numpy()
+    known = len(plans) == 1 and len(reached) and reached.max() <= plans[0]
+    return (int(reached.max()), plans[0]) if known else None
 
 
 def _plan(last: int, step: int | None, steps: int | None, epoch: int | None, epochs: int | None) -> float | None:

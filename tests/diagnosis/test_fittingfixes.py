@@ -49,3 +49,18 @@ def test_a_trainer_that_calls_the_schedule_itself_is_not_told_how() -> None:
 def test_ranks_at_one_number_are_not_blamed() -> None:
     """The fix names what to do if no rank is behind."""
     assert "If all stand at the same number, test the links" in changes("nccl-timeout")
+
+
+def test_the_fix_of_a_file_fits_the_operation() -> None:
+    """Rights to write cannot repair a disk that cannot be read."""
+    path = "/nfs/set/shard_7.npy"
+    read = changes("filesystem-error", log_root_pattern="io-error", log_root_path=path, log_root_message="[Errno 5]")
+    refused = changes("filesystem-error", log_root_pattern="permission-denied", log_root_path=path, log_root_message="")
+    script = changes(
+        "filesystem-error", log_root_pattern="permission-denied", log_root_message="run.sh: line 4: ./a.sh"
+    )
+
+    assert f"whether the storage of {path} answers" in read
+    assert "writable by the job" not in read + refused
+    assert f"the right that this operation needs on {path}" in refused
+    assert "chmod +x" in script

@@ -73,6 +73,25 @@ def test_a_bar_of_something_else_hides_no_announced_plan() -> None:
     assert printed_plan(Run(lines=lines, sessions=table("sessions", {"session": [0]})), 15) == 40
 
 
+@pytest.mark.parametrize(
+    ("captures", "last", "planned"),
+    [
+        (['{"epochs":"40"}'], 19, 40),  # counted from 0
+        (['{"epochs_in_words":"40"}'], 20, 40),
+        (['{"epochs":"40"}', '{"epochs":"60"}'], 20, None),  # which of both is the plan?
+        (['{"epochs":"10"}'], 20, None),  # epochs of something else
+    ],
+)
+def test_epochs_announced_on_a_line_of_their_own(captures: list[str], last: int, planned: float | None) -> None:
+    """`Scheduled epochs: 40` above one value an epoch."""
+    count = len(captures)
+    lines = table("lines", {
+        "session": 0, "file": "a", "line": list(range(count)), "pattern": "planned-epochs", "captures": captures,
+    })  # fmt: skip
+    points = table("points", {"metric": "loss", "session": 0, "step": [last], "epoch": [20.0], "value": 1.0})
+    assert printed_plan(Run(lines=lines, points=points, sessions=table("sessions", {"session": [0]})), last) == planned
+
+
 def test_a_silent_log_has_no_plan() -> None:
     """Nor has a log without sessions."""
     assert printed_plan(Run(), 5) is None

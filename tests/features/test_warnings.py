@@ -98,6 +98,8 @@ def test_a_line_that_names_no_operation_is_not_counted(tmp_path: Path) -> None:
         ("no optimizer state in the checkpoint", "optimizer_state_lost_count", 1),
         ("could not load optimizer state from checkpoint-1000", "optimizer_state_lost_count", 1),
         ("loaded optimizer state", "optimizer_state_lost_count", 0),
+        ("missing keys: 96, unexpected keys: 96", "weights_left_out_count", 1),
+        ("missing keys: 2, unexpected keys: 0", "weights_left_out_count", 0),
         ("train set: 4,096 samples, not shuffled", "unshuffled_line_count", 1),
         ("train loader: batch_size=64 shuffle=False", "unshuffled_line_count", 1),
         ("val loader: batch_size=64 shuffle=False", "unshuffled_line_count", 0),

@@ -1,12 +1,17 @@
 """A run in numbers: the rows at the end of every report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from loganalyst.model import Diagnosis
 from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, count, duration, number, step
 from loganalyst.report.diagnosis.overview import checkpoints, coverage, pace
 from loganalyst.report.diagnosis.stepwords import named_by
+
+_ENOUGH = 3  # points that show how a metric counts
+_NEAR_END = 0.8  # of the lines of its log: a metric that is still printed there did not end early
+_FEWER = 0.5  # of the last step of the run
 
 
 def best(d: Diagnosis) -> tuple[str, ...]:
@@ -17,9 +22,23 @@ def best(d: Diagnosis) -> tuple[str, ...]:
     held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
     held_out_first = [*{(m["role"], m["best"], m["best_step"]): m for m in reversed(held_out_first)}.values()][::-1]
     return tuple(
-        ("best " if m["points"] > 1 else "") + f"{clean(m['metric'], 80)} {number(m['best'])}{_at(d, m['best_step'])}"
+        ("best " if m["points"] > 1 else "")
+        + f"{clean(m['metric'], 80)} {number(m['best'])}{_at(d, m['best_step'])}{_of_its_own(d, m)}"
         for m in held_out_first
     )
+
+
+def _of_its_own(d: Diagnosis, m: Mapping[str, Any]) -> str:
+    """` of its own counter`, where a metric goes on to the end of its log but counts far fewer steps than the others:
+    updates beside batches, such as `val step 832` below `batch 28,800`.
+    """
+    curve = next((c for c in d.curves if c.metric == m["metric"] and len(c.lines)), None)
+    last, beside = d.summary.get("last_step"), [c for c in d.curves if len(c.lines)]
+    if curve is None or last is None or m["points"] < _ENOUGH or d.features.values.get("run_steps_are_rows"):
+        return ""
+    end = max(int(c.lines[-1]) for c in beside if c.source == curve.source)
+    to_the_end = int(curve.lines[-1]) >= _NEAR_END * end
+    return " of its own counter" if to_the_end and int(curve.steps[-1]) < _FEWER * last else ""
 
 
 def facts(d: Diagnosis) -> Iterable[Row]:

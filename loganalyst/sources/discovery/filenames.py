@@ -208,7 +208,7 @@ _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
     **dict.fromkeys((".yaml", ".yml"), _yaml),
     **dict.fromkeys((".toml", ".ini", ".cfg"), _settings),
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), lambda _: Kind.DATABASE),
-    **dict.fromkeys((".log", ".out", ".err", ".stdout", ".stderr"), lambda _: Kind.LOG),
+    **dict.fromkeys((".log", ".out", ".rout", ".err", ".stdout", ".stderr"), lambda _: Kind.LOG),
     **dict.fromkeys(_WEIGHTS, lambda _: Kind.CHECKPOINT),
     ".wandb": lambda _: Kind.CURVES,
     ".psv": lambda _: Kind.SETTINGS,

@@ -14,9 +14,9 @@ from loganalyst.sources.text.metrics import barerows, printedtables
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 from loganalyst.thresholds import reading_limit
 
-# `slurm-7.out`, `output.txt`, `train.log`, `train.log.1`, `job.o4711`, `stdout_0`, `log.3`, `out.0.3`
+# `slurm-7.out`, R's `fit.Rout`, `output.txt`, `train.log`, `train.log.1`, `job.o4711`, `stdout_0`, `log.3`, `out.0.3`
 _LOG_NAME = re.compile(
-    r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)"
+    r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|rout|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)"
     r"|^(log|out|err)(\.\d{1,5}){1,2}$",
     re.I,
 )

@@ -91,7 +91,8 @@ _HELD_OUT = "holdout|held-?out|dev|val|valid|validation|validate|validating|eval
 EVALUATION = re.compile(
     rf"(?:^|(?<!\w)[\[|(]|(?<=epoch)\(|[{CLOCK}{SLOT}]|\s-|[\])|;>*#=])\s*"
     rf"(?:({_HELD_OUT})\b(?:\s(?:set|results?|metrics|net output #{SLOT}))?"
-    r"(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))"
+    # `val batch 3/98`; `test batch size 64` is a setting
+    rf"(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter|(?:mini-?)?batch[\s:=#\[(]{{0,3}}{SLOT}))"
     r"|(验证|驗證|検証|검증|测试|測試|テスト|테스트)(?:集|セット)?(?:结果|結果|결과)?\s?[:\])|])"
     r"|(验证|測試|测试|驗證)(?:结束|完成|结果)?[,，]",
     re.IGNORECASE,

@@ -50,6 +50,12 @@ PRINTED = (
     r"(?: ?[:=#\[|]| [0-9]|\[[0-9]|[0-9]|\s{2,}[A-Za-z])"
     r"|^\s*>>>+ ?[A-Za-z]\w{0,40}(?: \w{1,20})? ?: ?[-+.0-9eE]{1,30}\s*$"
 )
+# `loss is nan, skipping batch`, `loss nan - skipped`: once or twice, a batch that was left out is no part of the curve
+_LEFT_OUT = re.compile(
+    r"(?i)^\W*(?:\w+\W+)?(?:skipping|ignoring)\b"
+    r"|\b(?:skipping|skipped|ignoring|ignored)(?: (?:this|the))?(?: (?:batch|minibatch|step|update|sample|iteration))?"
+    rf"[^\w{SLOT}]*$"
+)
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"  # `-1.5e-5`; no nan
 _DIGITS_OR_NAN = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"  # `-1.5e-5`, `nan`
 _CLOCK_GROUP = "(?s:"  # equivalent to "(?:", and nowhere else in a template
@@ -110,7 +116,7 @@ class Form:
     @cached_property
     def rare(self) -> Shape | None:
         """The meaning of the form where it is printed once or twice."""
-        if not self.worth or self.noise:
+        if not self.worth or self.noise or _LEFT_OUT.search(self.text):
             return None
         if self._plain is None and shapeparts.has_lists(self.text):
             return lineshapes.read(self.text, 1)

@@ -20,7 +20,7 @@ _UNIT = re.compile(
     r"\s?%%?|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|dB|x|°C|W|"
     r"m?s/(?:it|iter|step|batch|epoch)|m/s)(?![\w/])"
     r"|\s?[kMG]?Hz(?![\w/])(?!\s?[:=])"
-    r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
+    r"|\s?(?:tok|tokens|samples|examples|images|imgs?|words|frames|updates?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
     r"(?![\w/])(?!\s?[:=])"  # ` tokens/s: ` is the name of the next number
 )
 # What ends a number: the end, a delimiter, a full stop, ` - `, the `=` of a sum; otherwise it is part of a word (`3d`)
@@ -28,7 +28,9 @@ _END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|
 _SECONDS = {"s", "ms", "us", "µs", "ns", "sec", "secs", "second", "seconds"}
 # ` - 12.1s`, `(12.1sec)`, `| 12s` at the end of a line
 _ENDS_IN_SECONDS = re.compile(rf".{{0,2}}[-|,(\[] ?{SLOT}(?:s|secs?|seconds?)[)\]]?")
-_RATE = re.compile(r"\s?(?:tok|tokens|samples|examples|images|imgs?)/s(?:ec)?(?:/(?:gpu|device|chip))?")
+_RATE = re.compile(
+    r"\s?(?:tok|tokens|samples|examples|images|imgs?|words|frames|updates?)/s(?:ec)?(?:/(?:gpu|device|chip))?"
+)
 _FEW_WORDS = re.compile(r"[a-z][\w/.]*(?: [a-z]\w*)?")  # `train loss`, `val/loss`
 
 

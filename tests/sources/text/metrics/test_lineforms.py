@@ -68,3 +68,13 @@ def test_a_form_met_often_stays_known() -> None:
     assert form.meaning(1) != form.usual
     assert form.meaning(3) == form.usual
     assert form.meaning(1) == form.usual
+
+
+def test_a_skipped_batch_is_no_part_of_the_curve() -> None:
+    """Unless the program prints such a line again and again."""
+    form = lineforms.learn(pl.Series(["step 300: loss is nan, skipping batch"]))[0]
+    counted = lineforms.learn(pl.Series(["epoch 3 loss 0.5, skipped: 2"]))[0]
+
+    assert form.meaning(1) is None
+    assert form.meaning(3) is not None
+    assert counted.meaning(1) is not None

@@ -40,7 +40,10 @@ def test_text_around_a_name_is_not_part_of_it(line: str, names: tuple[str, str])
         ("[#/#] loss: #", [(0, "batch", ""), (1, "total", ""), (2, "metric", "loss")]),
         ("[train] loss=# [valid] loss=#", [(0, "metric", "train loss"), (1, "metric", "valid loss")]),
         ("Accuracy: #/# (#%)", [(2, "metric", "Accuracy")]),
+        ("step # # updates/sec ppl=#", [(0, "step", ""), (1, "metric", "updates/sec"), (2, "metric", "ppl")]),
         ("Val. Loss #: #", [(1, "metric", "Val. Loss")]),
+        ("val batch #/# loss #", [(0, "batch", ""), (1, "total", ""), (2, "metric", "val loss")]),
+        ("epoch # step # test batch size # loss #", [(0, "epoch", ""), (1, "step", ""), (3, "metric", "loss")]),
     ],
 )
 def test_positions_and_metrics_of_a_shape(shape: str, slots: list[tuple[int, str, str]]) -> None:
