@@ -44,7 +44,7 @@ def _article(d: Diagnosis, doc: Document, i: int) -> Html:
 
 def _sections(d: Diagnosis, doc: Document, drawn: list[Html]) -> list[tuple[str, str, Sequence[Html]]]:
     """Name, title and content of each section; without content it is not shown. `drawn`: the curves."""
-    parts = [
+    parts: list[tuple[str, str, Sequence[Html]]] = [
         ("curves", "Curves", drawn),
         ("evidence", "Evidence", sections.evidence(doc)),
         ("log", "Log", excerpts.log(d)),
