@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.curves.roles import names_held_out, names_split
+from loganalyst.curves.metricnames import names_held_out, names_split
 from loganalyst.curves.taskstages import of_stages
 from loganalyst.model import Curve
 
