@@ -11,7 +11,6 @@ import typer
 
 from loganalyst.cli.app import command
 from loganalyst.cli.common import (
-    FOUND,
     NOTHING,
     OF_RESTART,
     USAGE,
@@ -22,6 +21,7 @@ from loganalyst.cli.common import (
     TrustRuns,
     complain,
     emit,
+    finding_code,
     layout,
     refuse,
     screen,
@@ -159,9 +159,8 @@ def _complain_of(found: "list[Diagnosis]") -> None:
 
 def _cause_code(found: "list[Diagnosis]", *, exit_zero: bool) -> int:
     """The exit code that says whether a cause is likely in any run."""
-    if any(cause.verdict == "likely" for d in found for cause in d.causes):
-        return NOTHING if exit_zero else FOUND
-    return USAGE if _unread(found) else NOTHING
+    likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
+    return finding_code(found=likely, read=not _unread(found), exit_zero=exit_zero)
 
 
 def _restart_code(found: "list[Diagnosis]") -> int:

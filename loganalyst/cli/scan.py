@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, TrustRuns, complain, folders, layout
+from loganalyst.cli.common import USAGE, Jobs, Seconds, StoreDir, TrustRuns, complain, finding_code, folders, layout
 from loganalyst.cli.streams import ReaderGoneError, StreamError
 from loganalyst.errors import LogAnalystError
 from loganalyst.limits import MAX_RUN_SECONDS
@@ -92,7 +92,7 @@ def scan(
         ) from None
     _complain_of(found.audit)
     read = (found.audit.runs["status"] != "unreadable").any()
-    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.findings else NOTHING if read else USAGE)
+    raise typer.Exit(finding_code(found=bool(found.findings), read=bool(read), exit_zero=exit_zero))
 
 
 def _write_metrics(found: "Scan", duration: float, file: Path) -> None:
