@@ -22,7 +22,7 @@ from loganalyst.blame import processstates
 from loganalyst.contextfile import Case
 from loganalyst.curves.runcurves import run_curves
 from loganalyst.curves.trainers import Trainer, recognised
-from loganalyst.diagnosis import Outcome, band, lowered
+from loganalyst.diagnosis import Catalogue, Outcome, band, lowered
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features.context import Context
 from loganalyst.features.onsets import onsets
@@ -199,15 +199,18 @@ def _diagnosis(
     )
     found = diagnosis.advised(found, known, earlier)
     found = replace(found, notes=(*found.notes, *checking.setting_notes(found)))
-    faults = (
+    faults = (*_rule_faults(run, known, corrected, rules), *case.missing, *unsearched)
+    return with_excerpts(replace(found, summary={**found.summary, "faults": faults}))
+
+
+def _rule_faults(run: Run, known: Catalogue, corrected: Settings, rules: Sequence[Path]) -> tuple[str, ...]:
+    """What could not be used of the user's own rules, patterns and trainers, and ignored findings that do not exist."""
+    return (
         *known.problems,
         *pattern_faults(rules, corrected.rules),
         *trainer_faults(rules, corrected.rules),
         *corrected.unknown_ignores(known.rules, quoted=not run.settings_inside),
-        *case.missing,
-        *unsearched,
     )
-    return with_excerpts(replace(found, summary={**found.summary, "faults": faults}))
 
 
 def _curves(run: Run, corrected: Settings, trainer: Trainer | None) -> tuple[list[Curve], tuple[Metric, ...]]:

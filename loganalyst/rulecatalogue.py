@@ -9,7 +9,8 @@ from typing import Any
 from loganalyst import features, guard, rulefiles
 from loganalyst.curves import trainers
 from loganalyst.diagnosis import Catalogue, Outcome, check_rules, compiledrules, load_catalogue, skeleton
-from loganalyst.diagnosis.catalogue import Entries, entries
+from loganalyst.diagnosis.catalogue import entries
+from loganalyst.diagnosis.catalogueentries import Entries
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.model import Features, SettingsFile
 from loganalyst.settings import Settings

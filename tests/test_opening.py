@@ -39,7 +39,7 @@ ELSEWHERE = {
     ("sources/files/rowspool.py", "frames"): "parses bytes",
     ("sources/text/lines/tablespool.py", "_columns"): "parses bytes",
     ("sources/mlflow/reader.py", "_at_once"): "parses bytes",
-    ("sources/tables/parquet_reader.py", "_scan"): "polars opens what was checked",
+    ("sources/tables/parquettable.py", "_scan"): "polars opens what was checked",
     ("sources/tables/csvuniform.py", "_frame"): "parses bytes",
     ("sources/files/rowspool.py", "slices"): "files of ours",
     ("sources/wandb/console.py", "add"): "writes what was printed",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import loganalyst
-from loganalyst.diagnosis.catalogue import FOLDERS_WITHOUT_RULES
+from loganalyst.diagnosis.catalogueentries import FOLDERS_WITHOUT_RULES
 
 pytestmark = pytest.mark.takes_long
 

@@ -19,7 +19,7 @@ import pytest
 from loganalyst import namewords
 from loganalyst.auditing.jobaccounts import hosts
 from loganalyst.baseline.differencekinds import kinds
-from loganalyst.curves import roles, severaltrainings
+from loganalyst.curves import metricnames, rolepatterns, severaltrainings
 from loganalyst.diagnosis.symptomwords import all_words, numbers
 from loganalyst.features.text import _without_bar
 from loganalyst.sources.config import plaintexts
@@ -75,7 +75,7 @@ MADE = {
     "loganalyst.diagnosis.fixplaces._keys",
     "loganalyst.diagnosis.rowanswers._pieces",
     "loganalyst.namewords._languages",
-    "loganalyst.curves.roles._regex",
+    "loganalyst.curves.metricnames.phrase_regex",
     "loganalyst.curves.severaltrainings._numbered",
     "loganalyst.curves.trainers._regex",
     "loganalyst.sources.discovery.joining._accounts",
@@ -87,13 +87,13 @@ MADE = {
     "loganalyst.sources.slurm.scontrol._records",
     "loganalyst.sources.stackdump.doings._regexes",
 }
-LONGEST = 500  # of a metric's name and of a setting's key (`roles.MAX_NAME`, `kinds.LONGEST`)
+LONGEST = 500  # of a metric's name and of a setting's key (`rolepatterns.MAX_NAME`, `kinds.LONGEST`)
 
 
 def of_rules() -> list[tuple[Regex, int]]:
     """Those in YAML files that Python's engine reads, and the longest text each is asked of."""
-    phrases = [p for pattern in roles._catalogue() for p in (*pattern.phrases, pattern.any, pattern.none) if p]
-    patterns = map(roles._regex, phrases)
+    phrases = [p for pattern in rolepatterns._catalogue() for p in (*pattern.phrases, pattern.any, pattern.none) if p]
+    patterns = map(metricnames.phrase_regex, phrases)
     found = [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in patterns]
     found += [(Regex("words.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in namewords._languages()]
     numbered = severaltrainings._numbered()

@@ -6,8 +6,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+import loganalyst as la
 from loganalyst import cli
-from loganalyst.auditing.confirm import truths
 from loganalyst.report.verification.schema import schema
 
 RUNS = Path(__file__).parents[1] / "fixtures/runs"
@@ -57,7 +57,7 @@ def test_confirm_records_and_a_query_reads(tmp_path, capsys):
 
     assert told.endswith("lr-too-high (lr_too_high), confirmed by you")
     assert json.loads(row) == {"cause": "lr-too-high", "label": "lr_too_high", "note": "by bisection"}
-    assert [label for _, label in truths(tmp_path)] == ["lr_too_high"]
+    assert la.Store(tmp_path).truths.collect()["label"].to_list() == ["lr_too_high"]
 
 
 def test_confirm_says_healthy_once(tmp_path, capsys):

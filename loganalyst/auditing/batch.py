@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
+from loganalyst.auditing.auditsteps import AuditSteps
 from loganalyst.auditing.failurecontrasts import contrasts
 from loganalyst.auditing.failuregroups import groups
-from loganalyst.auditing.htmlreports import linked, write
 from loganalyst.auditing.jobaccounts import accounts
 from loganalyst.auditing.nodefailures import nodes
 from loganalyst.auditing.runlist import listing
@@ -22,7 +21,6 @@ from loganalyst.model.shortrepr import Short
 from loganalyst.processes.crew import kept
 from loganalyst.processes.eachitem import Workers
 from loganalyst.store import Below, Outcome, Store, dumped_jobs
-from loganalyst.store.ledger import DamagedError
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,41 +113,31 @@ def audit(
     limits = Limits(seconds, share(_memory(), processes))
     cluster_workers = _workers(scheduler, jobs if slurm else None, store, slurm=slurm)
     with kept(), _store_folder(store) as folder, cluster_workers as workers:
-        opened, counts, copies = Store(folder), Counter[str](), list[tuple[str, str]]()
-        failures: dict[str, Outcome | None] = {}  # None: read; keeping those outcomes would slow a scan of many runs
-        for outcome in opened.readings(
-            below, processes, limits, full=full, trust_run_settings=trust_run_settings, workers=workers
-        ):
-            counts[outcome.what] += 1
-            if outcome.what == "copy":
-                copies.append((outcome.path, outcome.why))
-            else:
-                failures[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
-            if watch:
-                watch(outcome, None)
-        opened.refuse([reports, *writes])  # again: job logs that were joined to runs are known only now
+        steps = AuditSteps(Store(folder), processes, limits, workers, watch)
+        failures = steps.read(below, full=full, trust_run_settings=trust_run_settings)
+        steps.store.refuse([reports, *writes])  # again: job logs that were joined to runs are known only now
         wanted = {id_ for id_, failure in failures.items() if failure is None}
-        faults, selected = list[str](), opened.of(wanted)
-        if total := opened.unjudged(wanted).height:
-            try:
-                for outcome in opened.judgings(wanted, processes, limits, workers=workers):
-                    counts[outcome.what] += 1
-                    if watch:
-                        watch(outcome, total)
-            except DamagedError as error:  # the store was damaged since it was read
-                faults.append(str(error))
+        selected = steps.store.of(wanted)
+        steps.judge(wanted)
         runs = listing(selected, wanted, list(filter(None, failures.values())))
         if reports is not None:
-            for outcome in write(selected, runs, Path(reports), processes, limits):
-                counts[outcome.what] += 1
-                faults += [outcome.why] if outcome.why else []
-                if watch:
-                    watch(outcome, None)
-            runs = linked(runs, Path(reports))
-        config = selected.config
-        accounted = accounts(pl.concat([selected.jobs.drop("run_id").collect(), dumped_jobs(below.paths)]))
-        groups_, contrasts_ = groups(runs, config), contrasts(runs, config)
-        return Audit(runs, groups_, contrasts_, accounted, counts, (*opened.faults, *faults), tuple(sorted(copies)))
+            runs = steps.report(selected, runs, Path(reports))
+        return _found(steps, selected, runs, below)
+
+
+def _found(steps: AuditSteps, selected: Store, runs: pl.DataFrame, below: Below) -> Audit:
+    """What the listed runs have in common, with the counts and faults of the audit."""
+    config = selected.config
+    accounted = accounts(pl.concat([selected.jobs.drop("run_id").collect(), dumped_jobs(below.paths)]))
+    return Audit(
+        runs,
+        groups(runs, config),
+        contrasts(runs, config),
+        accounted,
+        steps.counts,
+        (*steps.store.faults, *steps.faults),
+        tuple(sorted(steps.copies)),
+    )
 
 
 def used_store(store: str | Path | None, below: Below) -> str | Path | None:

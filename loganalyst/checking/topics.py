@@ -1,6 +1,6 @@
 """The topics of `rules/settings/`: the settings that each looks up, and its checks. Loaded once."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -204,11 +204,7 @@ def _checked(
     """A check with its questions and texts. Raises RuleError for the first fault."""
     at = ("checks", id_)
     _refuse_half(found, file, at)
-    for i, name in enumerate(found.sources):
-        if name not in sources:
-            refuse_name(file, (*at, "sources", i), name, sources)
-    if found.of and found.of not in known:
-        refuse_name(file, (*at, "of"), found.of, known)
+    _refuse_unknown(found, file, at, known, sources)
 
     def question(name: str, text: str) -> Ask | None:
         return file.checked((*at, name), lambda where: parsed(text, known, where)) if text else None
@@ -245,6 +241,17 @@ def _refuse_half(found: _Check, file: RuleFile, at: tuple[str, str]) -> None:
         raise RuleError(
             file.where(*at), "a check has either a range or a question", "of, usual, low, high; or ask, says, why"
         )
+
+
+def _refuse_unknown(
+    found: _Check, file: RuleFile, at: tuple[str, str], facts: Collection[str], sources: Collection[str]
+) -> None:
+    """Raises RuleError for a source, or a fact that the range is of, that does not exist."""
+    for i, name in enumerate(found.sources):
+        if name not in sources:
+            refuse_name(file, (*at, "sources", i), name, sources)
+    if found.of and found.of not in facts:
+        refuse_name(file, (*at, "of"), found.of, facts)
 
 
 __all__ = ["Check", "LookedUp", "Topic", "facts", "looked_up", "read_topics", "topics"]

@@ -13,6 +13,7 @@ values, the norm was right to 1e-6 and the rank to 1.5 %.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from math import exp, log, prod
 from typing import Any
 
@@ -87,23 +88,28 @@ def with_spectrum(
     if not is_held and columns > MAX_STREAMED_COLUMNS:
         return stats
 
-    def strips() -> Iterator[Matrix]:
-        """Strips divided by the largest value, so that squares stay within the range of float32."""
-        reader, height = BlockReader(stored.blocks(), np.dtype(np.float32)), max(strip // columns, 1)
-        for row in range(0, rows, height):
-            count = min(height, rows - row)
-            yield (reader.next(count * columns).reshape(count, columns) / peak).astype(np.float32)
-
-    place = place or _fastest()
+    place, strips = place or _fastest(), partial(_strips, stored, columns, peak, strip)
     if is_held:
-        matrix = np.concatenate(list(strips()))
-        matrix = matrix if columns <= rows else matrix.T
-        side = matrix.shape[1]
-        exact = side <= MAX_EXACT_SIDE
-        norm, rank = _exact(matrix) if exact else _estimated(_held_product(matrix, place), side, power, place)
+        norm, rank = _of_held(np.concatenate(list(strips())), power, place)
     else:
         norm, rank = _estimated(_streamed_product(strips, place), columns, power, place)
     return replace(stats, spectral_norm=norm * peak, effective_rank=rank)
+
+
+def _strips(stored: Stored, columns: int, peak: float, strip: int) -> Iterator[Matrix]:
+    """Strips divided by the largest value, so that squares stay within the range of float32."""
+    reader, height = BlockReader(stored.blocks(), np.dtype(np.float32)), max(strip // columns, 1)
+    rows = stored.shape[0]
+    for row in range(0, rows, height):
+        count = min(height, rows - row)
+        yield (reader.next(count * columns).reshape(count, columns) / peak).astype(np.float32)
+
+
+def _of_held(matrix: Matrix, power: float, place: Place) -> tuple[float, float]:
+    """Spectral norm and effective rank of a matrix in memory; `power` as in `_estimated`."""
+    matrix = matrix if matrix.shape[1] <= len(matrix) else matrix.T
+    side = matrix.shape[1]
+    return _exact(matrix) if side <= MAX_EXACT_SIDE else _estimated(_held_product(matrix, place), side, power, place)
 
 
 def _exact(matrix: Matrix) -> tuple[float, float]:

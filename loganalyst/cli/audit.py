@@ -9,8 +9,6 @@ import typer
 
 from loganalyst.cli.app import command
 from loganalyst.cli.common import (
-    FOUND,
-    NOTHING,
     USAGE,
     ExitZero,
     Jobs,
@@ -20,6 +18,7 @@ from loganalyst.cli.common import (
     TrustRuns,
     complain,
     emit,
+    finding_code,
     folders,
     layout,
     screen,
@@ -92,7 +91,7 @@ def audit(
         complain(fault, USAGE)
     emit(_report(found, format_, top, output), output)
     read = (found.runs["status"] != "unreadable").any()
-    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.likely else NOTHING if read else USAGE)
+    raise typer.Exit(finding_code(found=found.likely, read=bool(read), exit_zero=exit_zero))
 
 
 def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None) -> str:

@@ -62,6 +62,13 @@ def complain(text: str, code: int) -> int:
     return code
 
 
+def finding_code(*, found: bool, read: bool, exit_zero: bool) -> int:
+    """The exit code of a search: whether it found something, otherwise whether anything could be read."""
+    if found:
+        return NOTHING if exit_zero else FOUND
+    return NOTHING if read else USAGE
+
+
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
     """Limit the time of the block; LogAnalystError when it is over. No limit for None, or on systems without alarms."""

@@ -1,6 +1,7 @@
 """`loganalyst diagnose`."""
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,6 @@ import typer
 
 from loganalyst.cli.app import command
 from loganalyst.cli.common import (
-    FOUND,
     NOTHING,
     OF_RESTART,
     USAGE,
@@ -21,6 +21,7 @@ from loganalyst.cli.common import (
     TrustRuns,
     complain,
     emit,
+    finding_code,
     layout,
     refuse,
     screen,
@@ -118,10 +119,7 @@ def diagnose(
     from loganalyst import contextfile, pipeline, rulecatalogue
 
     case = contextfile.read(context) if context else contextfile.Case()
-    paths = [*paths, *case.runs, *case.logs]
-    if not paths:
-        lost = "; ".join(case.missing)
-        raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
+    paths = _named([*paths, *case.runs, *case.logs], case.missing)
     format_ = format_ or Format(case.format or Format.TERMINAL)
     with within(case.seconds):
         inputs = (baseline, *history, config, context, *case.config, *case.code)
@@ -131,23 +129,44 @@ def diagnose(
     options = {**trusted, "rules": rules, "symptoms": symptom, "baseline": other, "case": case, "history": history}
     with within(case.seconds):
         found = _diagnosed(paths, checkpoints=checkpoints, separate=separate, **options)
-    unread = [d for d in found if d.status == "unreadable"]
-    for d in unread:
-        complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
-    for fault in dict.fromkeys(f for d in found for f in d.summary.get("faults", ())):
-        complain(fault, USAGE)
+    _complain_of(found)
     report = [output] if output else []
     written = [_written(d, report, artifacts, scripts, several=len(found) > 1) for d in found]
     emit(_reports(found, format_, top, {} if output else screen(), written), output)
     rulecatalogue.keep_compiled(filter(None, (*paths, baseline)))
-    if exit_restart:
-        raise typer.Exit(USAGE if unread else _restart_code(found))
+    raise typer.Exit(_restart_code(found) if exit_restart else _cause_code(found, exit_zero=exit_zero))
+
+
+def _named(paths: list[Path], missing: Sequence[str]) -> list[Path]:
+    """The paths. Raises BadParameter if there is none; `missing` are those of the context file that do not exist."""
+    if not paths:
+        lost = "; ".join(missing)
+        raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
+    return paths
+
+
+def _unread(found: "list[Diagnosis]") -> "list[Diagnosis]":
+    return [d for d in found if d.status == "unreadable"]
+
+
+def _complain_of(found: "list[Diagnosis]") -> None:
+    """Runs that could not be read, and faults of settings and rules, each once."""
+    for d in _unread(found):
+        complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
+    for fault in dict.fromkeys(f for d in found for f in d.summary.get("faults", ())):
+        complain(fault, USAGE)
+
+
+def _cause_code(found: "list[Diagnosis]", *, exit_zero: bool) -> int:
+    """The exit code that says whether a cause is likely in any run."""
     likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
-    raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)
+    return finding_code(found=likely, read=not _unread(found), exit_zero=exit_zero)
 
 
 def _restart_code(found: "list[Diagnosis]") -> int:
-    """The exit code of the last run: 0 if it was not broken off."""
+    """The exit code of the last run (0: it was not broken off), or that of a run that could not be read."""
+    if _unread(found):
+        return USAGE
     last = found[-1].restart if found else None
     return OF_RESTART[last.verdict] if last else NOTHING
 

@@ -1,6 +1,7 @@
 """`loganalyst ingest`."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -32,8 +33,7 @@ def ingest(
 
     counts = {"read": 0, "unchanged": 0, "failed": 0, "copy": 0}
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
-    bar = Bar()
-    kept = Store(store)
+    bar, kept = Bar(), Store(store)
     for outcome in kept.readings(kept.below(paths), processes, trust_run_settings=trust_run_settings):
         counts[outcome.what] += 1
         points += outcome.points
@@ -48,7 +48,12 @@ def ingest(
     bar.clear()
     for fault in kept.faults:
         complain(fault, USAGE)
-    summary = "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read"
-    summary += ", {copy:,} left out as copies" if counts["copy"] else ""
-    emit(summary.format(points=points, **counts) + "\n")
+    emit(_summary(counts, points))
     raise typer.Exit(NOTHING if counts["read"] + counts["unchanged"] and not lost else USAGE)
+
+
+def _summary(counts: Mapping[str, int], points: int) -> str:
+    """How many runs were read, and why not the others."""
+    text = "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read"
+    text += ", {copy:,} left out as copies" if counts["copy"] else ""
+    return text.format(points=points, **counts) + "\n"

@@ -5,15 +5,19 @@ import time
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, TrustRuns, complain, folders, layout
+from loganalyst.cli.common import USAGE, Jobs, Seconds, StoreDir, TrustRuns, complain, finding_code, folders, layout
 from loganalyst.cli.streams import ReaderGoneError, StreamError
 from loganalyst.errors import LogAnalystError
 from loganalyst.limits import MAX_RUN_SECONDS
+
+if TYPE_CHECKING:
+    from loganalyst.auditing.batch import Audit
+    from loganalyst.auditing.newfindings import Scan
 
 
 class ScanFormat(StrEnum):
@@ -80,20 +84,27 @@ def scan(
             trust_run_settings=trust_run_settings,
         )
         if prometheus:
-            from loganalyst.report.audit import prometheus as metrics
-
-            duration = time.monotonic() - began
-            metrics.save(
-                metrics.render(found.audit.runs, found.audit.counts, len(found.findings), duration), prometheus
-            )
+            _write_metrics(found, time.monotonic() - began, prometheus)
     except OSError as error:
         where = error.filename or output
         raise LogAnalystError(
             where, f"cannot be written ({error.strerror})", "name a file that you can write"
         ) from None
-    for fault in found.audit.faults:
-        complain(fault, USAGE)
-    for run in found.audit.runs.filter(status="unreadable").iter_rows(named=True):
-        complain(run["why"] or f"{run['path']}: could not be read", USAGE)
+    _complain_of(found.audit)
     read = (found.audit.runs["status"] != "unreadable").any()
-    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.findings else NOTHING if read else USAGE)
+    raise typer.Exit(finding_code(found=bool(found.findings), read=bool(read), exit_zero=exit_zero))
+
+
+def _write_metrics(found: "Scan", duration: float, file: Path) -> None:
+    """What --prometheus asks for; `duration` of the scan in seconds."""
+    from loganalyst.report.audit import prometheus as metrics
+
+    metrics.save(metrics.render(found.audit.runs, found.audit.counts, len(found.findings), duration), file)
+
+
+def _complain_of(audit: "Audit") -> None:
+    """Faults of the audit, and the runs that could not be read."""
+    for fault in audit.faults:
+        complain(fault, USAGE)
+    for run in audit.runs.filter(status="unreadable").iter_rows(named=True):
+        complain(run["why"] or f"{run['path']}: could not be read", USAGE)

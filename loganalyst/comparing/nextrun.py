@@ -116,11 +116,7 @@ def _explore(known: Known) -> Iterator[Suggestion]:
     if model is None or not any(i.important for i in known.sensitivity.importances):
         return
     tried = np.unique(np.column_stack(model.codes), axis=0)
-    places = candidates(model)
-    base = [[shown(v) for v in s.levels].index(known.settings[s.key]) for s in model.settings]
-    matters = {i.key for i in known.sensitivity.importances if i.important}
-    places = np.unique(np.where([s.key in matters for s in model.settings], places, base), axis=0)
-    new = places[~(places[:, None, :] == tried[None, :, :]).all(axis=2).any(axis=1)]
+    new = _untried(known, model, tried)
     if not len(new):
         return
     best = model.at(tried).mean(axis=0).min()
@@ -130,10 +126,23 @@ def _explore(known: Known) -> Iterator[Suggestion]:
     top = int(np.argmax(gain))
     if gain[top] < limits().next_run.min_gain * np.sqrt(model.surface.noise):
         return
-    levels = _levels(model, new[top])
-    low, middle, high = np.sort(model.back(np.quantile(model.at(new[top : top + 1])[:, 0], (0.05, 0.5, 0.95))))
+    yield _combination(known, model, new[top])
+
+
+def _untried(known: Known, model: Model, tried: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Combinations that no run tried. Settings that do not matter keep the levels of the best run."""
+    base = [[shown(v) for v in s.levels].index(known.settings[s.key]) for s in model.settings]
+    matters = {i.key for i in known.sensitivity.importances if i.important}
+    places = np.unique(np.where([s.key in matters for s in model.settings], candidates(model), base), axis=0)
+    return np.asarray(places[~(places[:, None, :] == tried[None, :, :]).all(axis=2).any(axis=1)])
+
+
+def _combination(known: Known, model: Model, place: NDArray[np.int64]) -> Suggestion:
+    """The suggestion to try the levels of a place."""
+    levels = _levels(model, place)
+    low, middle, high = np.sort(model.back(np.quantile(model.at(place[None])[:, 0], (0.05, 0.5, 0.95))))
     change = {k: shown(v) for k, v in levels.items() if known.settings.get(k) != shown(v)}
-    yield Suggestion(
+    return Suggestion(
         "explore",
         "Try a new combination: " + ", ".join(f"{k} = {v}" for k, v in change.items()),
         f"the model predicts {middle:.4g} there ({low:.4g} to {high:.4g}): the largest expected gain",

@@ -61,12 +61,7 @@ def surface(settings: Sequence[Setting], rows: NDArray[np.int64], objective: Flo
     """Fit the surface to the runs at `rows` and their objectives; `sign` is -1 if higher is better."""
     codes = tuple(s.codes[rows] for s in settings)
     bases = tuple(surfaceterms.basis(s, c) for s, c in zip(settings, codes, strict=True))
-    value = sign * objective
-    middle = float(np.median(value))
-    away = np.abs(value - middle)
-    # both factors give the standard deviation of normal noise; the mean serves where most values are equal
-    unit = LINEAR_WIDTH * (float(np.median(away)) * 1.4826 or float(np.mean(away)) * 1.2533)
-    y = np.arcsinh(np.clip((value - middle) / unit, -MAX_DISTANCE, MAX_DISTANCE))
+    y, middle, unit = _transformed(sign * objective)
     unit_y = float(y.std())
     mains = surfaceterms.main_effects(bases, codes)
     alone = surfacefit.fit(y / unit_y, mains)
@@ -80,17 +75,31 @@ def surface(settings: Sequence[Setting], rows: NDArray[np.int64], objective: Flo
         for j in range(len(mains))
     ]
     p = importance.chances(y / unit_y, [*mains, *kept], tested)
-    fitted = replace(
-        fitted,
-        mean=fitted.mean * unit_y,
-        covariance=fitted.covariance * unit_y**2,
-        centre=fitted.centre * unit_y,
-        noise=fitted.noise * unit_y**2,
-        variances=fitted.variances * unit_y**2,
-    )
+    fitted = _scaled(fitted, unit_y)
     p_values = {e.positions: float(p) for e, p in zip(pairs, p_pairs, strict=True)}
     return Model(
         tuple(settings), bases, codes, fitted, p, p_values, middle, unit, sign, fitted.draws(importance.POSTERIOR_DRAWS)
+    )
+
+
+def _transformed(value: Floats) -> tuple[Floats, float, float]:
+    """Values (lower is better) as the surface fits them, with the middle and unit that `Model.back` needs."""
+    middle = float(np.median(value))
+    away = np.abs(value - middle)
+    # both factors give the standard deviation of normal noise; the mean serves where most values are equal
+    unit = LINEAR_WIDTH * (float(np.median(away)) * 1.4826 or float(np.mean(away)) * 1.2533)
+    return np.arcsinh(np.clip((value - middle) / unit, -MAX_DISTANCE, MAX_DISTANCE)), middle, unit
+
+
+def _scaled(fitted: Surface, unit: float) -> Surface:
+    """The surface of values that are `unit` times those that it was fitted to."""
+    return replace(
+        fitted,
+        mean=fitted.mean * unit,
+        covariance=fitted.covariance * unit**2,
+        centre=fitted.centre * unit,
+        noise=fitted.noise * unit**2,
+        variances=fitted.variances * unit**2,
     )
 
 

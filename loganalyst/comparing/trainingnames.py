@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from loganalyst.baseline import kinds
 from loganalyst.comparing.comparisonlimits import limits
 from loganalyst.comparing.settingspace import TRACKER_PREFIXES
-from loganalyst.curves.roles import assign, normalise
+from loganalyst.curves.metricnames import normalise
+from loganalyst.curves.roles import assign
 from loganalyst.store import Store
 
 Names = NDArray[np.bool_]  # one row per run, one column per name

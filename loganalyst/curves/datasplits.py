@@ -6,9 +6,9 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.metricnames import measure, names_held_out, names_split, normalise
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import measure, names_held_out, names_split, normalise
 from loganalyst.model import Curve
 
 HELD_OUT = {  # by the role of a metric that does not say its data: the role of the same measure on held-out data

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from loganalyst.curves.metricnames import normalise
 from loganalyst.curves.roleclaims import Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import normalise
 from loganalyst.model import OF_FILE, Curve
 
 LOSS, SCORE = "discriminator_loss", "discriminator_score"

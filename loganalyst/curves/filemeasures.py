@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from loganalyst import filemeasure
+from loganalyst.curves.metricnames import names_split
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import names_split, proposed
+from loganalyst.curves.roles import proposed
 from loganalyst.curves.unnamedmeasures import direction
 from loganalyst.model import OF_FILE, Curve
 from loganalyst.namewords import word_file

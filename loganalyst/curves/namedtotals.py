@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.metricnames import measure, names_held_out, names_split
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import measure, names_held_out, names_split
 from loganalyst.curves.termsums import terms
 from loganalyst.model import Curve
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.curves.datasplits import HELD_OUT
+from loganalyst.curves.metricnames import names_split
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import names_split
 from loganalyst.model import Curve
 
 MIN_DIFFERENT = 4  # different values that two metrics share only if one is a copy

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence, Set
 
+from loganalyst.curves.metricnames import normalise
 from loganalyst.curves.roleclaims import Claim, Claims, claim, confirmed, doubted
 from loganalyst.curves.rolefile import Company, role_file
-from loganalyst.curves.roles import normalise
 from loganalyst.model import OF_FILE
 from loganalyst.namewords import word_file
 

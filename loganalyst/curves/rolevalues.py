@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.metricnames import MEASURE_WORDS, measure, normalise
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import Entry, role_file
-from loganalyst.curves.roles import MEASURE_WORDS, measure, normalise
 from loganalyst.model import Curve
 
 LOSSES = ("train_loss", "val_loss", "loss_component", "val_loss_component")

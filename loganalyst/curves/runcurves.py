@@ -5,14 +5,16 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 
-from loganalyst.curves.effective import curves, last_training, metrics, stand_ins
+from loganalyst.curves.effective import curves, metrics
 from loganalyst.curves.heldoutsets import TOTAL, WHY_SET, held_out_sets, held_out_total
+from loganalyst.curves.lasttraining import last_training
 from loganalyst.curves.ratesearch import without_searches
 from loganalyst.curves.roleclaims import Claim
 from loganalyst.curves.roles import all_roles, corrected, proposed
 from loganalyst.curves.rolewitnesses import weighed
 from loganalyst.curves.separaterows import without_course
 from loganalyst.curves.severaltrainings import Roles, Training, of_the_worst, trainings
+from loganalyst.curves.standins import stand_ins
 from loganalyst.curves.trainers import Trainer, known_roles
 from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.model import Curve, Metric, Run

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from loganalyst.curves.metricnames import names_held_out, names_split, normalise
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import names_held_out, names_split, normalise, proposed
+from loganalyst.curves.roles import proposed
 from loganalyst.model import Curve, Role
 
 LOSSES = ("train_loss", "val_loss")

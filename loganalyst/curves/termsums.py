@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.metricnames import MEASURE_WORDS, normalise
 from loganalyst.curves.roleclaims import Claims, claim
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import MEASURE_WORDS, normalise
 from loganalyst.model import OF_FILE, Curve
 
 MAX_POINTS = 256  # points at which a sum is compared

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.curves.roles import all_roles, names_held_out
+from loganalyst.curves.metricnames import names_held_out
+from loganalyst.curves.roles import all_roles
 from loganalyst.errors import RuleError
 from loganalyst.model import OF_FILE, Role, Run
 from loganalyst.patterntraits import having

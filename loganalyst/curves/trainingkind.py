@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 from msgspec import field
 
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.metricnames import normalise
 from loganalyst.curves.trainers import Trainer
 from loganalyst.model import OF_FILE, Run, TrainingKind, TrainingKindName
 from loganalyst.rulefiles import Positive, Shape, Share, Text, needed, ours

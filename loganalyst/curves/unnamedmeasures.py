@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.metricnames import measure, names_held_out, names_split, normalise
 from loganalyst.curves.namedtotals import NAMES
 from loganalyst.curves.roleclaims import Claim, Claims, claim
 from loganalyst.curves.rolefile import Direction, role_file
-from loganalyst.curves.roles import measure, names_held_out, names_split, normalise
 from loganalyst.model import Curve
 from loganalyst.thresholds import reading_limit
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from loganalyst.diagnosis.catalogue import Entries
+from loganalyst.diagnosis.catalogueentries import Entries
 from loganalyst.rulefiles import rules_dir
 
 

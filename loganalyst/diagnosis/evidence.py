@@ -100,13 +100,6 @@ def answer(
     return [_answers(catalogue, {**catalogue.unanswered, **row}, nothing | known, seen) for row, known, seen in runs]
 
 
-def asked(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
-    """Every question of every run: one row per run, one Boolean column per question, named by its text."""
-    normal = _normal(catalogue, table)
-    others = {text: constant(holds, table.height, pl.Boolean) for text, holds in catalogue.unanswered.items()}
-    return pl.DataFrame({**others, **_asked(catalogue, normal).to_dict()})
-
-
 def put(catalogue: Catalogue, asks: Sequence[Ask], table: pl.DataFrame) -> pl.DataFrame:
     """These questions of every run, as Boolean columns named by their texts. A feature without a column is unknown."""
     absent = {name for ask in asks for name in ask.features}.difference(table.columns)

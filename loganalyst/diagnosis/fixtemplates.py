@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 from loganalyst.model import CodeTemplate, FeatureValue
 from loganalyst.rulefiles import Shape, Text, Texts, needed, ours
 
-__all__ = ["FRAMEWORKS", "framework", "known", "templates"]
+__all__ = ["framework", "known", "templates"]
 
 Framework: TypeAlias = Literal["pytorch", "transformers", "lightning", "keras"]
-FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
 OF_TRAINERS: Mapping[str, Framework] = {  # beginnings of the ids of trainers
     "hf-trainer": "transformers",
     "trl-": "transformers",

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.metricnames import normalise
 from loganalyst.features.context import Computed, Context, last_level, witness_at
 from loganalyst.model import Curve, Feature
 

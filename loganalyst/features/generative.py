@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.metricnames import normalise
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.features.shares import as_shares
 from loganalyst.model import Curve, Feature

@@ -6,7 +6,7 @@ import numpy as np
 
 from loganalyst import signals
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.metricnames import normalise
 from loganalyst.features.context import Computed, Context, ratio, tau, witness_at
 from loganalyst.features.judgedscores import is_one_sided
 from loganalyst.features.tasks import is_benchmark

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loganalyst.curves.heldoutsets import bare_name
-from loganalyst.curves.roles import measure, normalise
+from loganalyst.curves.metricnames import measure, normalise
 from loganalyst.features.context import Context, last_level, lowest_index, ratio
 from loganalyst.features.separateresults import shows_no_course
 from loganalyst.model import Curve

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from loganalyst.curves.rolefile import role_file
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.metricnames import normalise
 from loganalyst.features.context import Context
 from loganalyst.features.judgedloss import worst_loss
 from loganalyst.model import Curve

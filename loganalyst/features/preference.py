@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.curves.roles import names_held_out
+from loganalyst.curves.metricnames import names_held_out
 from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit

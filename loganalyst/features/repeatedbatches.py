@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.curves.roles import normalise
+from loganalyst.curves.metricnames import normalise
 from loganalyst.features.context import Computed, Context, median
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit

@@ -7,7 +7,7 @@ Source: Murphy 1988, Skill scores based on the mean square error, Monthly Weathe
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.curves.roles import score_of_chance
+from loganalyst.curves.metricnames import score_of_chance
 from loganalyst.features.context import Computed, Context, witness_at
 from loganalyst.features.shares import as_shares, unit
 from loganalyst.model import Curve, Feature

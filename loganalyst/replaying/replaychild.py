@@ -80,6 +80,12 @@ class _Answers:
             self("at", phase=self._phase, done=done, total=total)
 
 
+def _make_deterministic(torch: Any) -> None:
+    """Let the same experiment give the same numbers again, where torch can."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+
+
 def _make_bench(job: Job, answer: _Answers) -> Any:
     from loganalyst.replaying import userentry
 
@@ -89,8 +95,7 @@ def _make_bench(job: Job, answer: _Answers) -> Any:
     from loganalyst.replaying import stateloading
     from loganalyst.replaying.bench import Bench
 
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cudnn.benchmark = False
+    _make_deterministic(torch)
     answer.at("loading the checkpoint")
     path, loaded = Path(job.checkpoint or ""), stateloading.Loaded()
     device, notes = _device(torch, job, stateloading.needed_memory(path, spec) if job.checkpoint else 0)

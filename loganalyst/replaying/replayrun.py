@@ -53,10 +53,7 @@ def replay(
     """
     began = time.monotonic()
     name = None if entry is None else entry_name(entry)
-    if name is not None and find_spec("torch") is None:
-        raise ReplayError("replay", "needs PyTorch", how_to_install("replay"))
-    if device not in DEVICES:
-        raise ReplayError(device, "is not a device", nearest(device, DEVICES) or f"allowed are {', '.join(DEVICES)}")
+    _refuse(name, device)
     if not isinstance(run, Diagnosis):
         run = pipeline.diagnose(run, config=config, rules=rules, trust_run_settings=trust_run_settings)
     search = Search(run, config, rules, cause)
@@ -64,16 +61,7 @@ def replay(
     inspection = forensics.inspect_checkpoints(picked.path, picked.last)
     search.add(forensics.as_experiments(inspection, search.stated[forensics.NAME]))
     ready: dict[str, Any] = {}
-    if not search.plan:
-        what = f"no rule names an experiment for {search.cause}" if search.cause else "no cause has an experiment"
-        ended: tuple[ReplayEnd, str] = ("nothing_to_test", what)
-    elif name is None:
-        ended = ("no_entry", "an entry (--entry module:function) is needed for experiments")
-    else:
-        limit = int(FREE_MEMORY_SHARE * processmemory.free_memory()) if memory is None else memory
-        start = str(picked.path) if picked.path else None
-        job = Job(name, start, picked.step, search.onset, device, search.symptoms, limit)
-        ended = _run_search(search, job, ready, replayprocess.Sandbox(name, budget, limit))
+    ended = _experiments(search, name, picked, ready, device=device, budget=budget, memory=memory)
     return replace(
         search.result(*ended),
         entry=name,
@@ -84,6 +72,36 @@ def replay(
         notes=(*picked.notes, *map(str, ready.get("notes", ()))),
         inspection=inspection,
     )
+
+
+def _refuse(name: str | None, device: str) -> None:
+    """Raise ReplayError for an entry that cannot run here, and for an unknown device."""
+    if name is not None and find_spec("torch") is None:
+        raise ReplayError("replay", "needs PyTorch", how_to_install("replay"))
+    if device not in DEVICES:
+        raise ReplayError(device, "is not a device", nearest(device, DEVICES) or f"allowed are {', '.join(DEVICES)}")
+
+
+def _experiments(
+    search: Search,
+    name: str | None,
+    picked: checkpointchoice.Choice,
+    ready: dict[str, Any],
+    *,
+    device: str,
+    budget: float,
+    memory: int | None,
+) -> tuple[ReplayEnd, str]:
+    """Make the planned experiments, if there are any and an entry. Returns why they ended; `ready` as `_run_search`."""
+    if not search.plan:
+        what = f"no rule names an experiment for {search.cause}" if search.cause else "no cause has an experiment"
+        return "nothing_to_test", what
+    if name is None:
+        return "no_entry", "an entry (--entry module:function) is needed for experiments"
+    limit = int(FREE_MEMORY_SHARE * processmemory.free_memory()) if memory is None else memory
+    start = str(picked.path) if picked.path else None
+    job = Job(name, start, picked.step, search.onset, device, search.symptoms, limit)
+    return _run_search(search, job, ready, replayprocess.Sandbox(name, budget, limit))
 
 
 def _run_search(

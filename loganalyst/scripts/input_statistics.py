@@ -46,6 +46,17 @@ def input_statistics(
     number, mean = seen.total(), total / max(size, 1)
     result = {"rows": number, "nonfinite": bad, "nonfinite_labels": bad_labels, "min": low, "max": high, "mean": mean}
     result |= {"std": max(squares / max(size, 1) - mean**2, 0.0) ** 0.5, "repeated": 1 - len(seen) / max(number, 1)}
+    suspicious = _faults(result, counts, real=real)
+    print(*(f"{name:<18} {value:>12.6g}" for name, value in result.items()), sep="\n")
+    for label, count in counts.most_common(20):
+        print(f"label {label:<12} {count:>12,}")
+    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
+    return {**result, "labels": dict(counts), "suspicious": suspicious}
+
+
+def _faults(result: dict[str, float], counts: Counter[int], *, real: bool) -> list[str]:
+    """What is unusual in the statistics and the counts of the labels; `real`: the inputs are real-valued."""
+    bad, bad_labels, low, high = (result[name] for name in ("nonfinite", "nonfinite_labels", "min", "max"))
     most, least = max(counts.values(), default=0), min(counts.values(), default=0)
     checks = {
         f"{bad} inputs and {bad_labels} labels are not finite": bad + bad_labels > 0,
@@ -55,9 +66,4 @@ def input_statistics(
         > min(0.9 * counts.total(), 100 * least),
         f"{result['repeated']:.1%} of the rows were seen before": result["repeated"] > 0.01,
     }
-    suspicious = [text for text, found in checks.items() if found]
-    print(*(f"{name:<18} {value:>12.6g}" for name, value in result.items()), sep="\n")
-    for label, count in counts.most_common(20):
-        print(f"label {label:<12} {count:>12,}")
-    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
-    return {**result, "labels": dict(counts), "suspicious": suspicious}
+    return [text for text, found in checks.items() if found]

@@ -96,33 +96,40 @@ def shape(values: ArrayLike) -> Shape:
     if not where.size:
         return Shape(v.size, 0, bad, first_bad)
     x = np.clip(v[where], -1e150, 1e150)
-    curve = smooth(x, half=1 if x.size < 30 else 3)
     step = quantum(v)
     noise = max(residual_noise(x), ROUNDING_SD * step)
     unit = max(noise, 1e-9 * median(np.abs(x)), 1e-300)
-    first, last = median(x[: max(3, x.size // 20)]), _end(x[-max(1, x.size // 10) :], step)
-    best = int(np.argmin(curve))
-    low = float(curve[best])
     return Shape(
         n=v.size,
         finite=where.size,
         nonfinite=bad,
         first_nonfinite=first_bad,
-        first=first,
-        last=last,
-        best=low,
-        best_index=int(where[best]),
         noise=noise if x.size >= 4 else None,
-        minimum=float(x.min()),
-        maximum=float(x.max()),
-        total_relative_drop=_bounded((first - last) / max(abs(first), 1e-300)),
-        rise_ratio=None if (ratio := least_ratio(last, low, step)) is None else _bounded(ratio),
         constant_share=_constant_share(x, step),
         plateau_index=None if (flat := _plateau(x, step)) is None else int(where[flat]),
+        **_levels(x, where, step),
         **_swings(x, step),
         **_tail(x, unit, step),
         **_spikes(x, unit),
     )
+
+
+def _levels(x: Array, where: "np.ndarray[tuple[int], np.dtype[np.intp]]", step: float) -> dict[str, Any]:
+    """First, last, best and extreme values. `where`: the positions of `x` in the given array."""
+    curve = smooth(x, half=1 if x.size < 30 else 3)
+    first, last = median(x[: max(3, x.size // 20)]), _end(x[-max(1, x.size // 10) :], step)
+    best = int(np.argmin(curve))
+    low = float(curve[best])
+    return {
+        "first": first,
+        "last": last,
+        "best": low,
+        "best_index": int(where[best]),
+        "minimum": float(x.min()),
+        "maximum": float(x.max()),
+        "total_relative_drop": _bounded((first - last) / max(abs(first), 1e-300)),
+        "rise_ratio": None if (ratio := least_ratio(last, low, step)) is None else _bounded(ratio),
+    }
 
 
 def _bounded(x: float) -> float:

@@ -64,33 +64,36 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     level = running_median(vv, 1 if vv.size < 100 else 3)
     lowest = np.flatnonzero(level == level.min())  # neighbours share a median
     best = int(lowest[np.argmin(vv[lowest])])
-    last, low = _last_level(vv), float(level[best])
-    step = quantum(vv)
+    last, low, step = _last_level(vv), float(level[best]), quantum(vv)
     noise = max(residual_noise(vv), ROUNDING_SD * step, abs(low) * 1e-6, 1e-300)
-    ratio = least_ratio(last, low, step)
     alone = Gap(
         best_step=int(vs[best]),
         best_value=float(vv[best]),
         best_index=int(where[best]),
         points_after_best=vv.size - 1 - best,
         rise=_bounded((last - low) / noise),
-        rise_ratio=None if ratio is None else _bounded(ratio),
+        rise_ratio=None if (ratio := least_ratio(last, low, step)) is None else _bounded(ratio),
     )
     # the last evaluation may follow the last logged training loss by up to one logging interval
     if tv.size < 2 or vs[best] > ts[-1] + median(np.diff(ts)):
         return alone
     curve = smooth(tv)
     at_best, at_end = float(np.interp(vs[best], ts, curve)), median(curve[-3:])
-    since = int(np.count_nonzero(ts > vs[best]))
-    fall = at_best - median(curve[-min(3, since) :]) if since else 0.0
     return replace(
         alone,
-        train_fall=_ratio(fall, at_best),
-        train_fall_z=_bounded(fall / _error(tv, int(np.count_nonzero(ts >= vs[best])))),
+        **_fall(ts, tv, curve, float(vs[best]), at_best),
         final_ratio=_ratio(last - at_end, at_end),
         best_ratio=_ratio(low - at_best, at_best),
         **_widening(level - np.interp(vs, ts, curve), noise, where),
     )
+
+
+def _fall(steps: Array, values: Array, curve: Array, best_step: float, at_best: float) -> dict[str, Any]:
+    """How far the training loss, smoothed to `curve`, fell since the step at which validation was best."""
+    since = int(np.count_nonzero(steps > best_step))
+    fall = at_best - median(curve[-min(3, since) :]) if since else 0.0
+    error = _error(values, int(np.count_nonzero(steps >= best_step)))
+    return {"train_fall": _ratio(fall, at_best), "train_fall_z": _bounded(fall / error)}
 
 
 def _widening(gaps: Array, noise: float, where: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> dict[str, Any]:

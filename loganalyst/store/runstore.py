@@ -1,9 +1,7 @@
 """The store as users have it: runs are read and judged into its tables, and the tables are polars frames."""
 
 import os
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -12,26 +10,22 @@ from typing import Any
 import polars as pl
 
 from loganalyst import guard
-from loganalyst.errors import LogAnalystError, StoreError, nearest
+from loganalyst.errors import StoreError, nearest
 from loganalyst.limits import Limits
 from loganalyst.model import Run
-from loganalyst.processes.crewmember import NotStartedError
 from loganalyst.processes.eachitem import Workers
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.runs import discover
 from loganalyst.sources.filetables import BIG
-from loganalyst.store import ingestion, judging, lock, runrows
+from loganalyst.store import ingestion, judging, runrows
 from loganalyst.store.batch import Batch
 from loganalyst.store.changedruns import Below, Damage
 from loganalyst.store.columns import ALL_TABLES, JUDGED, schema
 from loganalyst.store.damage import check_big
-from loganalyst.store.healing import heal
 from loganalyst.store.ledger import DamagedError
 from loganalyst.store.outcome import Outcome
-from loganalyst.store.state import State, opened
 from loganalyst.store.tablefiles import Folder
-
-PATIENCE = 600.0  # seconds to wait for another process that writes
+from loganalyst.store.writer import PATIENCE, Writer, store_errors
 
 
 class Store:
@@ -51,16 +45,13 @@ class Store:
 
     def __init__(self, path: str | Path, *, patience: float = PATIENCE) -> None:
         self.path = Path(path)
-        self._patience = patience
         self._batch: type[Batch[Any]] | partial[Batch[Any]] = Batch
         self._folder = Folder(self.path)
-        self._network = False
-        self._lost = set[str]()
         self._only: set[str] | None = None
         self.faults: list[str] = []  # damage that was found, and what is done about it
-        with _store_errors(self.path):
+        with store_errors(self.path):
             names = {file.name for file in self.path.iterdir()} if os.path.lexists(self.path) else set()
-            self._network = lock.on_network(self.path)
+            self._writer = Writer(self.path, patience, self.faults)
         if names and not names & {"state.sqlite", "lock.sqlite", "lock", "scan-lock"}:
             raise StoreError(self.path, "is no store: it holds other files", "an empty or a new folder is needed")
 
@@ -132,8 +123,8 @@ class Store:
         >>> [outcome.what for outcome in store.readings(store.below(["fixtures/runs/nan-lr"]))]
         ['read']
         """
-        with self._writing() as state:
-            damage = Damage(self._lost, self.run_file, self.faults)
+        with self._writer.writing(self._folder) as state:
+            damage = Damage(self._writer.lost, self.run_file, self.faults)
             tasks = ingestion.work(self._folder, state, below, damage, full=full, trusted=trust_run_settings)
             batch = self._batch(partial(ingestion.write, self._folder, state))
             yield from ingestion.read_all(tasks, batch, processes, limits, workers)
@@ -174,7 +165,7 @@ class Store:
         """
         wanted = None if ids is None else set(ids)
         if self.unjudged(wanted).height:
-            with self._writing(patience):
+            with self._writer.writing(self._folder, patience):
                 batch = self._batch(partial(judging.write, self._folder))
                 yield from judging.judge_all(
                     self._folder, wanted, into=batch, processes=processes, limits=limits, workers=workers
@@ -243,7 +234,7 @@ class Store:
         >>> store.faults
         []
         """
-        with self._writing():
+        with self._writer.writing(self._folder):
             pass
 
     def check(self, names: Iterable[str]) -> None:
@@ -327,7 +318,7 @@ class Store:
         >>> store.truths.collect()["label"].item()
         'lr_too_high'
         """
-        with self._writing():
+        with self._writer.writing(self._folder):
             self._folder.append([name], {name: [rows.select(schema(name).names()).cast(schema(name))]})
 
     def refuse(self, targets: Iterable[str | Path | None]) -> None:
@@ -375,46 +366,4 @@ class Store:
         >>> store.path.is_dir()
         True
         """
-        try:
-            guard.check([self.path])
-        except LogAnalystError as error:
-            raise StoreError(error.where, error.what, error.allowed) from None
-        with _store_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-
-    @contextmanager
-    def _writing(self, patience: float | None = None) -> Iterator[State]:
-        """Hold the lock. Unfinished work of other processes is removed, and damage is repaired."""
-        self.make()
-        with (
-            _store_errors(self.path),
-            lock.writing(self.path, self._patience if patience is None else patience),
-            opened(self.path, network=self._network) as state,
-        ):
-            self._folder.clear()
-            damaged = self._heal(state)
-            yield state
-            if damaged:  # segments whose runs were read again are no longer needed
-                self._heal(state)
-
-    def _heal(self, state: State) -> bool:
-        """Repair damage. Whether there was any."""
-        found = heal(self._folder, state.places, state.forget)
-        self._lost = found.lost
-        state.forget_runs(found.gone)  # a run that comes back unchanged is read again
-        if state.renewed:
-            found.faults.append(f"{self.path / 'state.sqlite'}: was damaged: every run is read again")
-            state.renewed = False
-        self.faults += [fault for fault in found.faults if fault not in self.faults]
-        return bool(found.faults)
-
-
-@contextmanager
-def _store_errors(path: Path) -> Iterator[None]:
-    """Inside, every error that keeps the store from being used becomes a StoreError."""
-    try:
-        yield
-    except NotStartedError as error:
-        raise StoreError(path, str(error), "or read with one process") from None
-    except (OSError, sqlite3.Error) as error:
-        raise StoreError(path, f"cannot be used as a store ({error})", "a folder that can be written") from None
+        self._writer.make()

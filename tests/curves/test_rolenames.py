@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loganalyst.curves import roles
 from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.rolenames import MIN_BATCH, FirstLook, required
+from loganalyst.curves.rolepatterns import by_name
 
 NAMES = Path(__file__).parents[2].parent.parent / "shared/corpus/metric-names.csv"
 WORDS = [
@@ -33,13 +33,13 @@ FILLED = [f"zz{i}" for i in range(MIN_BATCH)]  # enough for a batch
 
 
 def alone(names: list[str]) -> dict[str, object]:
-    return {name: roles._by_name([name])[name] for name in names}
+    return {name: by_name([name])[name] for name in names}
 
 
 @settings(max_examples=50)
 @given(st.lists(st.one_of(st.lists(st.sampled_from(WORDS)).map("_".join), st.text(max_size=20)), unique=True))
 def test_many_names_have_the_roles_of_each(names: list[str]) -> None:
-    together = roles._by_name([*names, *FILLED])
+    together = by_name([*names, *FILLED])
 
     assert {name: together[name] for name in names} == alone(names)
 
@@ -48,7 +48,7 @@ def test_many_names_have_the_roles_of_each(names: list[str]) -> None:
 def test_the_names_of_the_corpus() -> None:
     names = sorted({line.split(",")[0] for line in NAMES.read_text().splitlines()[1:]})
 
-    assert roles._by_name(names) == alone(names)
+    assert by_name(names) == alone(names)
 
 
 @settings(max_examples=150)

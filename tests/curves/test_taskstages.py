@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from loganalyst.curves.effective import curves, last_training
+from loganalyst.curves.effective import curves
+from loganalyst.curves.lasttraining import last_training
 from loganalyst.curves.roles import assign
 from loganalyst.model import Curve, Run, Source, table
 

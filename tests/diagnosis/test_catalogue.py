@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst.diagnosis.catalogue import Catalogue, load, rule_files
+from loganalyst.diagnosis.catalogue import Catalogue, load
 from loganalyst.diagnosis.rule import Calibration
 from loganalyst.errors import RuleError
 from loganalyst.model import Feature
@@ -58,25 +58,6 @@ def test_all_faults_are_reported_at_once(edited: Edit) -> None:
         "lr-too-high.yaml:15",
         "lr-too-high.yaml:8",
     ]
-
-
-def test_an_id_is_used_once(declared: Mapping[str, Feature], folder: Path) -> None:
-    """Two files of one name in two families are a fault."""
-    (folder / "optimisation/fp16-overflow.yaml").write_text(
-        (folder / FP16).read_text().replace("family: numerics", "family: optimisation")
-    )
-    with pytest.raises(RuleError, match=f"id 'fp16-overflow' is taken by {folder / FP16}; an id is used once"):
-        load(declared, [folder])
-
-
-def test_which_files_are_rules(folder: Path) -> None:
-    """Patterns of text, roles, weights and symptoms are no rules."""
-    for name in ("text/cuda.yaml", "roles.yaml", "weights.yaml", "numerics/roles.yaml"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text("x: 1")
-    found = [path.relative_to(folder).as_posix() for path in rule_files(folder)]
-
-    assert found == [FP16, "numerics/roles.yaml", "optimisation/converged.yaml", LR]
 
 
 def test_faulty_rule_of_the_user_is_left_out(declared: Mapping[str, Feature], folder: Path, tmp_path: Path) -> None:

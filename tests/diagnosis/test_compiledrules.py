@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from loganalyst.diagnosis import compiledrules, load_catalogue
-from loganalyst.diagnosis.catalogue import Entries, entries
+from loganalyst.diagnosis.catalogue import entries
+from loganalyst.diagnosis.catalogueentries import Entries
 from loganalyst.features import declared
 from loganalyst.rulefiles import rules_dir
 from tests.diagnosis.test_notes import HOT

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from loganalyst.diagnosis import judge
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import answer, evidence, feature_table, symptom
-from loganalyst.diagnosis.evidence import asked as every_answer
 from loganalyst.model import FeatureValue, Symptom, Witness
 
 DIVERGED: dict[str, FeatureValue] = {
@@ -124,11 +123,3 @@ def test_runs_in_a_batch_do_not_affect_each_other(catalogue: Catalogue, data: st
     backwards = judge(catalogue, feature_table(catalogue, batch[::-1]), [{}] * len(batch))
 
     assert alone == backwards[::-1]
-
-
-def test_questions_about_nothing_known_are_answered_once(catalogue: Catalogue) -> None:
-    """Their answer is the same for all runs, and each run gets it."""
-    found = every_answer(catalogue, feature_table(catalogue, [{}, {}, {}]))
-
-    assert found.columns == [question.text for question in catalogue.questions]
-    assert found.rows() == [(None,) * found.width] * 3

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from loganalyst.diagnosis.catalogue import Catalogue, load
-from loganalyst.diagnosis.rulereading import Reader, notes, rule
+from loganalyst.diagnosis.rulereader import Reader
+from loganalyst.diagnosis.rulereading import notes
 from loganalyst.errors import RuleError
 from loganalyst.model import Feature
 from loganalyst.rulefiles import load as load_file
@@ -115,20 +116,6 @@ def test_symptoms_are_checked(edited: Edit) -> None:
 
     assert ":7: lr_peak is no text feature" in str(error.value)
     assert ":4: core is a float; a list is needed" in str(error.value)
-
-
-def test_a_reader_keeps_sound_parts_and_notes_the_others(declared: Mapping[str, Feature], folder: Path) -> None:
-    """A faulty rule is still read, for its id; a file that is no mapping gives no rule."""
-    path = folder / LR
-    path.write_text(path.read_text().replace("prior: 0.08", "prior: 2"))
-    reader = Reader(load_file(path), declared)
-    found = rule(reader)
-
-    assert found is not None
-    assert (found.id, len(found.evidence)) == ("lr-too-high", 3)
-    assert [fault.what for fault in reader.faults] == ["prior is 2"]
-    path.write_text("- 1\n")
-    assert rule(Reader(load_file(path), declared)) is None
 
 
 def test_faulty_notes_are_left_out(declared: Mapping[str, Feature], tmp_path: Path) -> None:

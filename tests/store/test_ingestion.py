@@ -116,7 +116,7 @@ def test_outcomes_of_runs_that_need_no_reading(tmp_path: Path) -> None:
     """An unchanged run, a copy and a missing path are outcomes without a task."""
     runs, store = make_runs(tmp_path, 1), Store(tmp_path / "store")
     store.ingest([runs])
-    with store._writing() as state:
+    with store._writer.writing(store._folder) as state:
         damage = Damage(set(), store.run_file, [])
         below = Below([runs, tmp_path / "missing"])
         found = list(ingestion.work(store._folder, state, below, damage, full=False, trusted=False))

@@ -24,7 +24,7 @@ def test_only_the_chosen_runs_are_judged(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     first, second = sorted(store.runs.collect()["run_id"])
     batch = Batch(lambda done: judging.write(store._folder, done))
-    with store._writing():
+    with store._writer.writing(store._folder):
         found = list(judging.judge_all(store._folder, {first}, into=batch, processes=1, limits=None, workers=None))
 
     assert [(outcome.what, outcome.run) for outcome in found] == [("judged", first)]

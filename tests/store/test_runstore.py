@@ -9,7 +9,7 @@ import pytest
 
 from loganalyst import Store
 from loganalyst.errors import StoreError
-from loganalyst.store import runreading, tablefiles
+from loganalyst.store import runreading, segmentfolder, tablefiles
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(40))
 
@@ -202,14 +202,14 @@ def test_a_batch_that_was_cut_off_is_not_seen(tmp_path: Path, monkeypatch) -> No
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
     store.ingest([run])
     make_run(tmp_path, "a", GOOD + "40,0.1\n")
-    move = tablefiles.move
+    move = segmentfolder.move
 
     def cut(file: Path, to: Path) -> None:
         if to.parent.name == "runs":
             raise OSError(28, "No space left on device")
         move(file, to)
 
-    monkeypatch.setattr(tablefiles, "move", cut)
+    monkeypatch.setattr(segmentfolder, "move", cut)
     with pytest.raises(StoreError, match="No space left"):
         store.ingest([run])
     monkeypatch.undo()

@@ -8,8 +8,9 @@ from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.common.html.shell import STYLE, shell
 from loganalyst.report.common.runpaths import common_root
 from loganalyst.report.common.wording import clean
+from loganalyst.report.comparison.part import Part
 from loganalyst.report.comparison.picture import pictures
-from loganalyst.report.comparison.sections import Part, headline, parts
+from loganalyst.report.comparison.sections import headline, parts
 
 if TYPE_CHECKING:
     from loganalyst.comparing.comparisonresult import Comparison

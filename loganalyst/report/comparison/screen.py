@@ -8,7 +8,8 @@ from loganalyst.report import trust
 from loganalyst.report.common.jsonvalues import plain
 from loganalyst.report.common.layout import printed, text, wrapped
 from loganalyst.report.common.markdowntext import bullets, escape, table
-from loganalyst.report.comparison.sections import Part, headline, parts
+from loganalyst.report.comparison.part import Part
+from loganalyst.report.comparison.sections import headline, parts
 
 if TYPE_CHECKING:
     from rich.text import Text

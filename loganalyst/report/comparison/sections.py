@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,57 +10,28 @@ import polars as pl
 from loganalyst.report import trust
 from loganalyst.report.audit.screen import contrast, facts
 from loganalyst.report.common.runpaths import common_root, short
-from loganalyst.report.common.wording import clean, count, number, percent
-from loganalyst.report.comparison.plot import Panel, effects, laws
+from loganalyst.report.common.wording import clean, count, number
+from loganalyst.report.comparison.differences import scaling_part, seed_part, set_part
+from loganalyst.report.comparison.part import MAX_ROWS, MAX_SETTINGS, Part
+from loganalyst.report.comparison.sensitivitysection import sensitivity_part
 
 if TYPE_CHECKING:
-    from loganalyst.comparing.comparisonresult import (
-        Comparison,
-        Importance,
-        Region,
-        Regression,
-        ScalingFit,
-        Suggestion,
-        Unrelated,
-        Versus,
-    )
+    from loganalyst.comparing.comparisonresult import Comparison, Suggestion, Unrelated
 
-BAR_CELLS = 12
-MAX_LEVELS = 4  # levels that are named one by one
-MAX_ROWS = 8
-MIN_SIZES = 4  # distinct sizes from which on the runs look like a scaling study
-MAX_SETTINGS = 4  # named for a run
 KINDS = {
     "copies": "the same settings and the same curve: copies",
     "nondeterministic": "the same settings and seed, another curve: the training is not repeatable",
     "seedless": "the same settings, another curve: no seed is logged",
     "without_effect": "the same curve to the last digit with other settings: these settings have no effect",
 }
-VERDICTS = {"worse": "✗ worse", "better": "✓ better", "same": "· within noise", "unknown": "? not known"}
-
-
-@dataclass(frozen=True)
-class Part:
-    """A section: its title, a table with a head (may be empty), sentences below it, and panels of the figure."""
-
-    title: str
-    head: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    notes: tuple[str, ...] = ()
-    panels: tuple[Panel, ...] = ()
-
-    @property
-    def filled(self) -> list[int]:
-        """The positions of the columns that are not empty."""
-        return [i for i in range(len(self.head)) if any(row[i] for row in self.rows)]
 
 
 def parts(found: "Comparison", top: int = 5) -> list[Part]:
     """All sections with content, the next run last; then the sections of unrelated groups of runs."""
     root = common_root(found.runs["path"].to_list())
     sections = [
-        *_unrelated(found, root), *_sets(found), *_sensitivity(found), *_corner(found), *_failed(found, root),
-        *_best(found, root, top), *_seeds(found), *_scaling(found), *_duplicates(found, root),
+        *_unrelated(found, root), *set_part(found), *sensitivity_part(found), *_corner(found), *_failed(found, root),
+        *_best(found, root, top), *seed_part(found), *scaling_part(found), *_duplicates(found, root),
         *_next(found.suggestions, root),
     ]  # fmt: skip
     for group in found.unrelated:
@@ -137,68 +108,6 @@ def headline(found: "Comparison") -> list[str]:
     return sentences
 
 
-def _sensitivity(found: "Comparison") -> Iterator[Part]:
-    s = found.sensitivity
-    if s.why_not:
-        yield Part("What makes the differences", notes=(f"No answer: {s.why_not}.",))
-        return
-    regions = {r.key: r for r in s.regions}
-    rows = [_importance(i, regions.get(i.key)) for i in s.importances if i.important]
-    unimportant = [f"{clean(i.key, 40)} {percent(i.share)}" for i in s.importances if not i.important]
-    notes = (
-        [f"Not shown to matter (at a false discovery rate of 5 %): {', '.join(unimportant[:12])}"]
-        if unimportant
-        else []
-    )
-    notes += [f"No setting explains {percent(s.noise)} of the differences"] if s.noise is not None else []
-    notes += [_interaction(i.keys, i.best) for i in s.interactions if i.important][:3]
-    notes += [f"{a} and {b} were changed together: which of them matters is not known" for a, b, _ in s.together[:3]]
-    if s.predicted and rows:
-        value, low, high = s.predicted
-        notes.append(f"Expected at the best of all settings: {number(value)} ({number(low)} to {number(high)})")
-    head = ("setting", "share", "", "90 %", "best", "as good", "q")
-    yield Part(
-        f"What makes the differences, of {count(len(s.importances), 'setting')} in {count(s.runs, 'run')}",
-        head,
-        tuple(rows),
-        tuple(notes),
-        effects(found),
-    )
-
-
-def _importance(i: "Importance", region: "Region | None") -> tuple[str, ...]:
-    name = clean(i.key, 32) + (f" (= {', '.join(clean(k, 24) for k in i.also[:2])})" if i.also else "")
-    bar = "█" * max(round(BAR_CELLS * i.share), 1)
-    best, good = ("", "") if region is None else (level(region.best) + _edge(region), _levels(region))
-    return name, bar, percent(i.share), f"{100 * i.low:.0f} to {100 * i.high:.0f} %", best, good, number(i.q)
-
-
-def _edge(region: "Region") -> str:
-    return {"low": " (lowest tried)", "high": " (highest tried)", None: ""}[region.edge]
-
-
-def _levels(region: "Region") -> str:
-    """The levels that are not shown to be worse than the best."""
-    if region.free:
-        return "any"
-    if region.scale == "choice" or len(region.levels) <= 2:
-        return ", ".join(level(v) for v in region.levels[:MAX_LEVELS])
-    return f"{level(region.levels[0])} to {level(region.levels[-1])}"
-
-
-def level(value: float | str) -> str:
-    """A level of a setting: text, or a number with four digits."""
-    return clean(value, 32) if isinstance(value, str) else f"{value:.4g}"
-
-
-def _interaction(keys: tuple[str, str], best: Sequence[Mapping[str, float | str]]) -> str:
-    one, other = (clean(k, 32) for k in keys)
-    if len({b["best"] for b in best}) == 1:
-        return f"{one} × {other}: how much {one} matters depends on {other}; its best level does not"
-    levels = ", ".join(f"{level(b['best'])} at {other} {level(b['at'])}" for b in best)
-    return f"{one} × {other}: the best {one} is {levels}"
-
-
 def _corner(found: "Comparison") -> Iterator[Part]:
     c = found.corner
     if c is not None:
@@ -239,46 +148,6 @@ def _best(found: "Comparison", root: str, top: int) -> Iterator[Part]:
     yield Part("Best runs", ("", clean(found.objective.metric, 24), *names, "run"), tuple(rows))
 
 
-def _seeds(found: "Comparison") -> Iterator[Part]:
-    s = found.seeds
-    if s.why_not or s.sd is None:
-        return
-    rows = []
-    for g in s.groups[:MAX_ROWS]:
-        settings = ", ".join(f"{clean(k, 24)} {clean(v, 16)}" for k, v in list(g.settings.items())[:MAX_SETTINGS])
-        rows.append((g.id, f"{g.mean:.5g} ± {g.sd:.2g}", f"{len(g.runs):,}", settings))
-    spread = f"{number(s.sd)} (standard deviation, {s.df} degree{'s' if s.df > 1 else ''} of freedom)"
-    seedless = {run for d in found.duplicates if d.kind == "seedless" for run in d.runs}
-    if seedless.isdisjoint(run for g in s.groups for run in g.runs):
-        notes = [f"Another seed changes the objective by {spread}"]
-    else:
-        notes = [f"Runs with the same logged settings differ by {spread}; no seed is logged, so more may differ"]
-    notes += [_versus(v) for v in s.versus[:3]]
-    yield Part("Seeds", ("group", "mean", "runs", "settings"), tuple(rows), tuple(notes))
-
-
-def _versus(v: "Versus") -> str:
-    text = f"{v.better} against {v.other}: better by {v.difference:.3g} ({v.low:.3g} to {v.high:.3g}, p {number(v.p)})"
-    if v.decided:
-        return f"{text}: decided"
-    return f"{text}: not decided" + (
-        f"; {v.seeds} seeds each would likely decide a difference of this size" if v.seeds else ""
-    )
-
-
-def _scaling(found: "Comparison") -> Iterator[Part]:
-    s = found.scaling
-    fits = [f for f in s.fits if f.verdict != "too_few" or len({point[0] for point in f.points}) >= MIN_SIZES]
-    notes = [_fit(f) for f in fits]
-    notes += [f"The largest run is {s.optimum.text}"] if s.optimum else []
-    yield Part("Scaling", notes=tuple(notes), panels=laws(found))
-
-
-def _fit(f: "ScalingFit") -> str:
-    words = {"fitted": "", "undetermined": "not determined: ", "too_few": "too few: ", "too_narrow": "too narrow: "}
-    return f"{f.law} over {f.x} ({count(f.runs, 'run')}, a factor of {f.span:.3g}): {words.get(f.verdict, '')}{f.text}"
-
-
 def _duplicates(found: "Comparison", root: str) -> Iterator[Part]:
     paths = dict(found.runs.select("run_id", "path").iter_rows())
     rows = []
@@ -287,26 +156,6 @@ def _duplicates(found: "Comparison", root: str) -> Iterator[Part]:
         what = KINDS[d.kind] + (f" ({', '.join(clean(k, 32) for k in d.keys[:4])})" if d.keys else "")
         rows.append((f"{len(d.runs):,} ×", what, named))
     yield Part("The same runs", ("runs", "what", "which"), tuple(rows))
-
-
-def _sets(found: "Comparison") -> Iterator[Part]:
-    if not found.sets:
-        return
-    rows = [_regression(r) for r in found.regressions]
-    changed = [
-        f"{clean(k, 40)} {clean(a, 30)} → {clean(b, 30)}" for k, (a, b) in list(found.changed.items())[:MAX_ROWS]
-    ]
-    notes = [f"Changed in all new runs: {', '.join(changed)}"] if changed else []
-    title = f"{clean(found.sets[1], 60)} against {clean(found.sets[0], 60)}"
-    yield Part(title, ("", "metric", "old", "new", "difference", "p", "runs"), tuple(rows), tuple(notes))
-
-
-def _regression(r: "Regression") -> tuple[str, ...]:
-    interval = "" if r.low is None or r.high is None else f" ({r.low:+.3g} to {r.high:+.3g})"
-    runs = f"{r.old_runs:,} + {r.new_runs:,}" + (f", {count(r.matched, 'setting')} in both" if r.matched else "")
-    p = "" if r.p is None else number(r.p)
-    metric = clean(r.metric, 40)
-    return VERDICTS[r.verdict], metric, f"{r.old:.4g}", f"{r.new:.4g}", f"{r.difference:+.3g}{interval}", p, runs
 
 
 def _next(suggestions: "Sequence[Suggestion]", root: str) -> Iterator[Part]:

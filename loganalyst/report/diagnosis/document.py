@@ -91,10 +91,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
     """Put a diagnosis into words: at most `top` causes, curves as rows of at most `cells` levels."""
     d = diagnosis
     causes = d.causes[: max(top, 1)]
-    began = [c.onset_step for c in causes[:1]] + [s.step for s in d.symptoms]
-    onset = next((at for at in began if at is not None), None)
-    if onset in (0, d.summary.get("last_step")):  # a mark at either end of the curves shows nothing
-        onset = None
+    onset = _onset(d)
     answer, tone = verdict_and_tone(d)
     return Document(
         name=clean(d.run.name or d.run.path.name or "run", 80),
@@ -142,6 +139,14 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         notes=tuple(Row(clean(n.text, 240) + _not_ours(n.origin), clean(n.change, 240)) for n in d.notes),
         settings=trust.rows(d),
     )
+
+
+def _onset(d: Diagnosis) -> int | None:
+    """The step to mark in the curves: where the first cause, or a symptom, began."""
+    began = [c.onset_step for c in d.causes[:1]] + [s.step for s in d.symptoms]
+    onset = next((at for at in began if at is not None), None)
+    shows_nothing = onset in (0, d.summary.get("last_step"))  # a mark at either end of the curves
+    return None if shows_nothing else onset
 
 
 def _not_ours(origin: str) -> str:

@@ -20,7 +20,7 @@ from loganalyst.report import trust
 from loganalyst.report.common.markdowntext import escape
 from loganalyst.report.common.wording import clean
 from loganalyst.report.diagnosis.causetext import CauseText
-from loganalyst.report.diagnosis.document import document
+from loganalyst.report.diagnosis.document import Document, document
 
 __all__ = ["render"]
 
@@ -52,29 +52,14 @@ def render(diagnoses: Sequence[Diagnosis], root: Path, *, top: int = 5) -> str:
     causes = [(d, cause, text) for d, doc in shown for cause, text in zip(d.causes, doc.causes, strict=False)]
     rules = {cause.id: _rule(cause, text) for _, cause, text in causes}
     places = list(rules)
-    unanswered = [
-        {
-            "level": NOTIFICATION_LEVEL[d.status],
-            "message": _message(f"{doc.name}: {d.summary.get('why') or doc.verdict}"),
-        }
-        for d, doc in shown
-        if d.status in NOTIFICATION_LEVEL
-    ]
-    faults = [
-        {"level": "warning", "message": _message(fault)} for d in diagnoses for fault in d.summary.get("faults", ())
-    ]
-    accepted = list(dict.fromkeys(clean(text) for d in diagnoses for text in d.ignored_findings))
-    settings = [f"{row.label}: {row.text}" for row in trust.rows(*diagnoses)] + [
-        f"Accepted: {text}" for text in accepted
-    ]
-    notes = [{"level": "note", "message": _message(text)} for text in settings]
+    unanswered = [_unanswered(d, doc) for d, doc in shown if d.status in NOTIFICATION_LEVEL]
     run = {
         "tool": {"driver": {"name": "loganalyst", "semanticVersion": __version__, "rules": list(rules.values())}},
         "invocations": [
             {
                 "executionSuccessful": all(d.status != "unreadable" for d in diagnoses),
                 "toolExecutionNotifications": unanswered,
-                "toolConfigurationNotifications": faults + notes,
+                "toolConfigurationNotifications": _about_settings(diagnoses),
             }
         ],
         "originalUriBaseIds": {BASE: {"uri": f"{_uri(os.path.abspath(root))}/"}},
@@ -83,6 +68,24 @@ def render(diagnoses: Sequence[Diagnosis], root: Path, *, top: int = 5) -> str:
     }
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, allow_nan=False) + "\n"
+
+
+def _unanswered(d: Diagnosis, doc: Document) -> Json:
+    """The message about a run whose cause is not known."""
+    text = f"{doc.name}: {d.summary.get('why') or doc.verdict}"
+    return {"level": NOTIFICATION_LEVEL[d.status], "message": _message(text)}
+
+
+def _about_settings(diagnoses: Sequence[Diagnosis]) -> list[Json]:
+    """Messages about faults of rules and settings, and about settings that were obeyed."""
+    faults = [fault for d in diagnoses for fault in d.summary.get("faults", ())]
+    settings = [f"{row.label}: {row.text}" for row in trust.rows(*diagnoses)]
+    accepted = dict.fromkeys(clean(text) for d in diagnoses for text in d.ignored_findings)
+    notes = [*settings, *(f"Accepted: {text}" for text in accepted)]
+    return [
+        *({"level": "warning", "message": _message(text)} for text in faults),
+        *({"level": "note", "message": _message(text)} for text in notes),
+    ]
 
 
 def _rule(cause: Cause, text: CauseText) -> Json:

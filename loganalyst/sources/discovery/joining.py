@@ -81,33 +81,31 @@ class Joiner:
         root = Path(os.path.realpath(found.root))
         run = run_identifiers(root, found.files)
         has = {os.path.realpath(file) for file in found.files}
-        files, basis = list[Path](), list[str]()
-        jobs = [job for job in self._candidates(root, run) if has.isdisjoint(job)]
-        for job in jobs:
-            if why := self._claim(root, run, job):
-                files += map(Path, job)
-                basis += [f"{os.path.relpath(log, root)}: {why}" for log in job]
-        for account in self._accounts(root, run, has):
-            files.append(Path(account))
-            basis.append(f"{os.path.relpath(account, root)}: accounts for the run's job")
-        suggested: list[str] = []
-        if not run.jobs and not files and (only := self._only_job(root, run)):
+        joined = [*self._claimed(root, run, has), *self._accounted(root, run, has)]
+        suggested: tuple[str, ...] = ()
+        if not run.jobs and not joined and (only := self._only_job(root, run)):
             job, sure = only
             if sure:
-                files += map(Path, job)
-                basis += [
-                    f"{os.path.relpath(log, root)}: the only job log next to the run, and it spans its start"
-                    for log in job
-                ]
+                joined = [(log, "the only job log next to the run, and it spans its start") for log in job]
             else:
-                suggested.append(f"{os.path.relpath(job[0], root)} (the only job log next to it)")
+                suggested = (f"{os.path.relpath(job[0], root)} (the only job log next to it)",)
         return replace(
             found,
-            files=(*found.files, *files),
-            basis=(*found.basis, *basis),
-            suggested=tuple(suggested),
+            files=(*found.files, *(Path(file) for file, _ in joined)),
+            basis=(*found.basis, *(f"{os.path.relpath(file, root)}: {why}" for file, why in joined)),
+            suggested=suggested,
             jobs=tuple(sorted(run.jobs)),
         )
+
+    def _claimed(self, root: Path, run: RunIdentifiers, has: set[str]) -> Iterator[tuple[str, str]]:
+        """The logs that surely belong to the run, each with the reason."""
+        for job in [job for job in self._candidates(root, run) if has.isdisjoint(job)]:
+            if why := self._claim(root, run, job):
+                yield from ((log, why) for log in job)
+
+    def _accounted(self, root: Path, run: RunIdentifiers, has: set[str]) -> Iterator[tuple[str, str]]:
+        """The accounting files of the run, each with the reason."""
+        yield from ((account, "accounts for the run's job") for account in self._accounts(root, run, has))
 
     def near(self, root: str, jobs: Iterable[str]) -> str:
         """A digest of the names near a run's folder (its real path), and of the logs that are named after its `jobs`.

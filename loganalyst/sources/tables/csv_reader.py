@@ -4,48 +4,21 @@ A row is a logged step; a numeric column is a metric. An empty cell is NULL, `na
 rows begins a new session: the program was started again on the same file.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, islice, takewhile
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-import polars as pl
-
-from loganalyst import filemeasure
-from loganalyst.model import HEADER_ALONE, Tables, Time
+from loganalyst.model import Tables
 from loganalyst.opening import opened
-from loganalyst.sources.discovery.filenames import may_be_table
-from loganalyst.sources.files.constantcolumns import Constants
-from loganalyst.sources.files.flatten import Leaf, config_of, config_table
-from loganalyst.sources.files.lineblocks import Block, binary, blocks, gap, text
-from loganalyst.sources.tables import (
-    cells,
-    commentnames,
-    csvexports,
-    csvheader,
-    csvuniform,
-    csvwithtext,
-    jsonwithtext,
-    namecolumns,
-    namedpoints,
-    stepcolumns,
-    unnamed,
-)
-from loganalyst.sources.tables.cells import Rows
-from loganalyst.sources.tables.csvlosses import Losses
+from loganalyst.sources.files.lineblocks import binary, blocks, gap, text
+from loganalyst.sources.tables import cells, commentnames, csvwithtext, jsonwithtext
+from loganalyst.sources.tables.csvlikeness import likeness
+from loganalyst.sources.tables.csvtable import TextTable, comments_above
 from loganalyst.sources.tables.nulbytes import Hole, holed, pieces
-from loganalyst.sources.tables.stepcolumns import Axes, normalised
 
 NAME = "csv"
 
-_WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
-_MONITOR = {"r", "l", "t"}  # Stable-Baselines3's monitor: return, length and end (seconds) of each episode
 BLOCK = 4 << 20  # bytes
-_MAX_COLUMNS = 5_000
-_PEEK = 20  # rows from which text columns are recognised
-_NAMES_SHOWN = 5  # in a gap
-MIN_ROWS = 3  # of a table in a text, whose header has no counter
 
 
 def sniff(path: Path, head: bytes) -> float:
@@ -62,50 +35,9 @@ def sniff(path: Path, head: bytes) -> float:
         return 0.0
     body = cells.without_margin(rows[1:])
     header = cells.without_margin(rows[:1])[0] if body != rows[1:] else rows[0]
-    if cells.numeric(header) and (named := commentnames.names(_comments(opened_lines), len(header))):
+    if cells.numeric(header) and (named := commentnames.names(comments_above(opened_lines), len(header))):
         header, body = named, [header, *body]
-    return _likeness(path, header, body, ends_blank=len(header) < len(rows[0]))
-
-
-def _likeness(path: Path, header: list[str], body: list[list[str]], *, ends_blank: bool) -> float:
-    """`ends_blank`: each line ends with a separator, as those of Torch7's logger do."""
-    listed = csvexports.comparison(header)
-    counted = (not listed and bool(stepcolumns.matching(header, stepcolumns.COUNTERS))) or set(header) >= _MONITOR
-    if path.suffix.lower() not in {".csv", ".tsv"}:
-        return _likeness_of_text(path, header, body, counted=counted, ends_blank=ends_blank)
-    widths = [len(row) for row in body if len(row) > 1]
-    if len(header) == 1 and len(widths) > 1 and min(widths) > 1 and len(widths) == len(body):
-        return 0.0  # a title stands above the names: a text with a table in it
-    if counted:
-        return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
-    if len(body) > 1 and not cells.numeric(header) and all(map(csvheader.is_unheaded, (header, *body))):
-        return 0.6
-    # a log has a loss and may have times; without a loss, times look like a list of files
-    times = stepcolumns.TIMES if any("loss" in normalised(name) for name in header) else ()
-    last = zip(header, body[-1], strict=False) if body else ()
-    listing = listed or not cells.all_numbers([cell for name, cell in last if cell and normalised(name) not in times])
-    return 0.2 if listing else 0.5
-
-
-def _likeness_of_text(
-    path: Path, header: list[str], body: list[list[str]], *, counted: bool, ends_blank: bool
-) -> float:
-    """The same for a file that is not named as a table: all rows are numbers below a header of names."""
-    alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
-    if not alike:
-        return 0.0
-    if len(header) == 1 and cells.numeric(header):
-        return 0.6 if may_be_table(path.name) else 0.0  # losses.txt
-    measured = any(map(filemeasure.says_measure, filemeasure.named(header, path)))
-    named = len(body) >= MIN_ROWS and not any(map(cells.is_number, header)) and (measured or ends_blank)
-    if named and counted and measured:
-        return 0.9
-    return 0.6 if named or (counted and len(header) > 1) else 0.0
-
-
-def _comments(lines: Sequence[str]) -> list[str]:
-    """The comments above the first row."""
-    return [*takewhile(lambda line: line.startswith("#"), lines)]
+    return likeness(path, header, body, ends_blank=len(header) < len(rows[0]))
 
 
 def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
@@ -128,7 +60,7 @@ def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
 
 def _numbers(path: Path, size: int) -> Iterator[Tables]:
     """The table's points, and the gaps between them."""
-    table = _Table(path)
+    table = TextTable(path)
     for piece in chain.from_iterable(map(pieces, blocks(path, size=size))):
         if isinstance(piece, Hole):
             table.losses.zeroed(piece)
@@ -137,207 +69,3 @@ def _numbers(path: Path, size: int) -> Iterator[Tables]:
         if table.refused:
             break
     yield table.gap_rows()
-
-
-@dataclass
-class _Table:
-    """One table, and the state carried from block to block."""
-
-    path: Path
-    sep: str = ""
-    header: list[str] = field(default_factory=list)
-    spelled: Sequence[str] = ()  # the header as it is written
-    comments: Sequence[str] = ()  # the lines above the table that began with #
-    axes: Axes | None = None
-    unnamed: str = ""  # the first column where it has no name: pandas' index
-    session: int = -1
-    started: float | None = None  # of a monitor.csv
-    refused: str = ""
-    rows: int = 0
-    found: bool = False
-    words: set[str] = field(default_factory=set)  # the columns that held texts so far
-    unread: dict[str, None] = field(default_factory=dict)  # columns of texts, in order
-    settings: dict[str, Leaf] = field(default_factory=dict)
-    constants: Constants = field(default_factory=Constants)
-    sample: str = ""  # the first row of a table without a header
-    losses: Losses = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.losses = Losses(self.path)
-
-    def feed(self, block: Block) -> Iterator[Tables]:
-        """The points of one block."""
-        if not self.sep:
-            yield from self._open(block)
-        if not self.header and self.sep:
-            block = self._first_header(block)
-        if self.refused or not self.sep:
-            return
-        if self.header and (uniform := csvuniform.rows(block, self.sep, self.header, self.words)):
-            yield from self._points(uniform)
-        else:
-            yield from self._cell_by_cell(block)
-
-    def _cell_by_cell(self, block: Block) -> Iterator[Tables]:
-        """The points of a block, with each cell looked at."""
-        frame, broken = cells.rows(block, self.sep)
-        for line in broken:
-            self.losses.lines("rows with a quote that never closes", block, pl.Series([line]))
-        at = 0
-        for place in csvheader.repeated_headers(frame, [*self.header, *self.spelled]):
-            yield from self._points(self._rows(frame[at:place], block))
-            self._begin(frame["cells"][place].to_list())
-            at = place + 1
-        yield from self._points(self._rows(frame[at:], block))
-
-    def gap_rows(self) -> Tables:
-        """The gaps of the whole file."""
-        if self.refused:
-            return Tables(gaps=gap(self.path, self.refused, 0, self.path.stat().st_size))
-        rows = [*unnamed.hint(self.path, self.header, self.rows, self.sample)] if self.sample else []
-        rows += self.losses.gaps()
-        if self.unread and self.found:
-            named = ", ".join(map(repr, islice(self.unread, _NAMES_SHOWN))) + ", …" * (len(self.unread) > _NAMES_SHOWN)
-            rows.append(gap(self.path, f"text columns are not read ({len(self.unread)}): {named}"))
-        if not self.found and not rows:
-            nothing = HEADER_ALONE if self.header else "no rows: the file is empty"
-            rows = [gap(self.path, "no numeric column" if self.rows else nothing, 0)]
-        return Tables(gaps=pl.concat(rows)) if rows else Tables()
-
-    def _open(self, block: Block) -> Iterator[Tables]:
-        """Find the separator, and read the comment above the table; Stable-Baselines3 puts settings there as JSON."""
-        lines = [line for line in text(block.data[: 1 << 16]).split("\n")[:200] if line.strip()]
-        above = _comments(lines)
-        rows = [line for line in lines if not line.startswith("#")]
-        self.sep = cells.separator(rows) if rows else ""
-        self.comments = above or self.comments
-        try:
-            facts = json.loads(above[0][1:]) if above else None
-        except (ValueError, RecursionError):
-            return
-        if isinstance(facts, dict):
-            self.started = facts.get("t_start") if isinstance(facts.get("t_start"), int | float) else None
-            yield config_of(facts, self.path, prefix="monitor.")
-
-    def _first_header(self, block: Block) -> Block:
-        """Take the names from the first row or, if that has numbers, from the comment above; else invent names.
-
-        Returns the block behind the header.
-        """
-        end = block.data.find(b"\n", 1 << 16) + 1 or len(block.data)
-        opening = cells.rows(replace(block, data=block.data[:end]), self.sep)[0]
-        frame = opening if opening.height > 1 else cells.rows(block, self.sep)[0]
-        if not frame.height:
-            return block
-        first = frame["cells"][0].to_list()
-        headed = not csvheader.is_unheaded(first)
-        if headed:
-            self._begin(first)
-        else:
-            rows = cells.without_margin(frame["cells"].head(_PEEK).to_list())
-            self.sample = self.sep.join(rows[0])
-            named = commentnames.names(self.comments, len(rows[0]))
-            self._begin(named or csvheader.invented_names(pl.Series(rows), self.path))
-        below = frame[headed:]
-        peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")
-        self.words = {n for n, column in peek.texts.items() if column.count() and not peek.values[n].count()}
-        return block.since(below["line"][0]) if below.height else replace(block, data=b"")
-
-    def _begin(self, names: Sequence[str]) -> None:
-        """Start a session with the names of a header."""
-        if len(names) > _MAX_COLUMNS:
-            self.refused = f"not a table of metrics: {len(names):,} columns; at most {_MAX_COLUMNS:,} are read"
-            names = []
-        if csvexports.comparison(names):
-            self.refused = "a comparison of runs, one per row, without curves: export the history of one run"
-        header = csvheader.unique_names(names, self.path)
-        self.unnamed = header[0] if names and not names[0].strip() else ""
-        self.header, self.axes, self.session = header, None, self.session + 1
-        self.spelled = [name.strip() for name in names if name.strip()]
-
-    def _rows(self, frame: pl.DataFrame, block: Block) -> Rows:
-        """The rows below one header by column. Odd rows, and odd cells in numeric columns, become gaps."""
-        frame = self.losses.whole_rows(frame, block, len(self.header))
-        rows = cells.columns(frame, self.header, decimal_comma=self.sep == ";")
-        for name in self.header:
-            if _numeric(rows.values[name], rows.texts[name]) and normalised(name) not in stepcolumns.TIMES:
-                self.losses.odd_cells(name, rows, block)
-        return rows
-
-    def _points(self, rows: Rows) -> Iterator[Tables]:
-        """The points of rows below one header."""
-        if self.refused or not len(rows.lines):
-            return
-        self.rows += len(rows.lines)
-        values, texts = rows.values, rows.texts
-        if self.axes is None:
-            self._settle(values, texts)
-        if self.refused or self.axes is None:
-            return
-        yield from self._configured(rows)
-        aside = self._aside(values)
-        metrics = [n for n in self.header if n not in aside and _numeric(values[n], texts[n])]
-        words = {n: column for n, column in texts.items() if not values[n].count()}
-        self.words = {n for n, column in words.items() if column.count()}
-        unread = (n for n, column in texts.items() if n not in aside and not _numeric(values[n], column))
-        self.unread.update(dict.fromkeys(n for n in unread if texts[n].count() and not _is_used(n, texts[n])))
-        index = self._index(rows)
-        found = namedpoints.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name, self.constants)
-        for piece in namedpoints.batches(found):
-            self.found = True
-            yield Tables(points=piece)
-
-    def _configured(self, rows: Rows) -> Iterator[Tables]:
-        """The settings that columns hold, each once."""
-        found = csvexports.settings(rows.texts, rows.values)
-        new = {name: value for name, value in found.items() if name not in self.settings}
-        if new:
-            self.settings.update(new)
-            items = [(csvexports.key(name), value) for name, value in new.items()]
-            yield Tables(config=config_table(items, self.path.name))
-
-    def _aside(self, values: Mapping[str, pl.Series]) -> set[str]:
-        """The columns that are not metrics: axes, settings, pandas' index, and W&B's own."""
-        assert self.axes is not None
-        counted = {self.unnamed} if self.unnamed and not stepcolumns.fractions(values[self.unnamed]) else set()
-        kept = {name for name, value in self.settings.items() if not csvexports.changes(values[name], value)}
-        return self.axes.used | kept | csvexports.idle(values) | counted
-
-    def _settle(self, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]) -> None:
-        """Choose the axes. Refuse a table of texts without any, such as a list of data files."""
-        numeric = {n: column for n, column in values.items() if _numeric(column, texts[n])}
-        self.axes = Axes.choose({**numeric, **{n: texts[n] for n in stepcolumns.matching(texts, stepcolumns.TIMES)}})
-        words = {normalised(n) for n, column in texts.items() if column.count() and n not in numeric}
-        epoch = self.axes.epoch and not stepcolumns.is_still(values[self.axes.epoch])
-        counted = self.axes.time or epoch or (self.axes.step and normalised(self.axes.step) != "index")
-        if not counted and words - {*stepcolumns.PARTS, *stepcolumns.NAMES}:
-            self.refused = (
-                "not a table of metrics: texts without step, epoch or time" if numeric else "no numeric column"
-            )
-
-    def _index(self, rows: Rows) -> pl.DataFrame:
-        """The session, line, step, epoch and time of each row."""
-        assert self.axes is not None
-        values, count = rows.values, len(rows.lines)
-        time = {self.axes.time: rows.texts[self.axes.time]} if self.axes.time else {}
-        before = self.axes.last_step or 0
-        index = self.axes.place({**values, **time}, count)
-        if self.started is not None and set(self.header) >= _MONITOR:  # Stable-Baselines3 counts l as its timesteps
-            seconds = (self.started + values["t"]) * 1e6
-            index = index.with_columns(
-                (before + values["l"].cum_sum()).cast(pl.Int64, strict=False).alias("step"),
-                seconds.round().cast(pl.Int64, strict=False).cast(Time).alias("time"),
-            )
-            self.axes.last_step = index["step"][-1]
-        session = self.constants.column(self.session, count, pl.Int32)
-        return index.hstack([rows.lines.alias("line"), session.alias("session")])
-
-
-def _numeric(values: pl.Series, texts: pl.Series) -> bool:
-    """Whether at least half of the non-empty cells of a column are numbers."""
-    return 2 * values.count() >= texts.count() > 0
-
-
-def _is_used(name: str, texts: pl.Series) -> bool:
-    """Whether the texts of a column are times, or complete the names of metrics."""
-    return normalised(name) in stepcolumns.TIMES or namecolumns.is_used(name, texts)

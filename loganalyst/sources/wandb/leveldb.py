@@ -102,9 +102,7 @@ class _Records:
         whole = opened & closed
         reasons = _reasons(base, window, kind[first], begin[first]) if self.why or not whole.all() else []
         gaps = self._gaps(whole, begin[first], end[last], reasons)
-        if not whole.all():
-            taken = np.repeat(whole, last - first + 1).tolist()
-            parts = [part if kept else b"" for part, kept in zip(parts, taken, strict=True)]
+        parts = parts if whole.all() else _kept(parts, np.repeat(whole, last - first + 1))
         behind = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
         begins = np.append(0, behind)[first[whole]]
         return Batch(
@@ -139,6 +137,11 @@ class _Records:
         if not self.why and not self.begun:
             return None
         return Gap(self.good, end - self.good, self.why or CUT)
+
+
+def _kept(parts: list[bytes], taken: Mask) -> list[bytes]:
+    """The data of the fragments, empty for those that are not taken."""
+    return [part if kept else b"" for part, kept in zip(parts, taken.tolist(), strict=True)]
 
 
 def _stretches(kind: Ints) -> tuple[Ints, Ints, Mask]:

@@ -46,14 +46,8 @@ def columns(chunk: Chunk, items: Items, places: Ints, plain: Mask, times: Floats
     values[odd] = [math.nan if isinstance(word, str) else word for word in words]
     pointed = np.ones(len(values), np.bool_)
     pointed[odd] = [not isinstance(word, str) for word in words]
-    refusing = ~np.array([key.plain for key in keys], np.bool_)[items.code]
-    refusing[odd[refused]] = True
-    axes = {name: np.full(len(places), math.nan) for name in AXES}
-    axis = np.array([key.axis is not None for key in keys], np.bool_)[items.code]
-    refusing[odd] |= axis[odd]
-    for code in (code for code, key in enumerate(keys) if key.axis):
-        same = items.code == code
-        axes[str(keys[code].axis)][items.record[same]] = values[same]
+    refusing = _refusing(keys, items, odd, refused)
+    axes = _axes(keys, items, values, len(places))
     taken = plain & (~np.isnan(axes["_step"]) if times is None else True)
     taken[items.record[refusing]] = False
     kept = np.array([key.metric is not None for key in keys], np.bool_)[items.code] & taken[items.record]
@@ -71,6 +65,24 @@ def columns(chunk: Chunk, items: Items, places: Ints, plain: Mask, times: Floats
     )
     lost = Counter((word, metric) for word, metric in logged if isinstance(word, str) and word and metric is not None)
     return Found(found, [key.metric for key in keys], taken, lost)
+
+
+def _refusing(keys: list[_Key], items: Items, odd: Ints, refused: Ints) -> Mask:
+    """The items for which a row is not taken. `odd`: items that are no number; `refused`: those of them to refuse."""
+    refusing = ~np.array([key.plain for key in keys], np.bool_)[items.code]
+    refusing[odd[refused]] = True
+    axis = np.array([key.axis is not None for key in keys], np.bool_)[items.code]
+    refusing[odd] |= axis[odd]
+    return refusing
+
+
+def _axes(keys: list[_Key], items: Items, values: Floats, rows: int) -> dict[str, Floats]:
+    """The value of each axis in each row; NaN where the row has none."""
+    axes = {name: np.full(rows, math.nan) for name in AXES}
+    for code in (code for code, key in enumerate(keys) if key.axis):
+        same = items.code == code
+        axes[str(keys[code].axis)][items.record[same]] = values[same]
+    return axes
 
 
 @lru_cache(4096)

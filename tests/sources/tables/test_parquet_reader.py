@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables
-from loganalyst.sources.tables import parquet_reader
+from loganalyst.sources.tables import parquet_reader, parquettable
 
 
 def read(tmp_path: Path, frame: pl.DataFrame | dict[str, object], **options: object) -> Tables:
@@ -107,7 +107,7 @@ def test_windows_and_groups_of_columns_change_nothing(tmp_path):
     frame = {"epoch": [i // 10 for i in range(100)], "step": [i % 10 for i in range(100)]}
     frame |= {f"m{k}": [float(i * k) for i in range(100)] for k in range(7)}
     whole = read(tmp_path, frame).points
-    place = parquet_reader.Place()
+    place = parquettable.Place()
     events = parquet_reader.tables(tmp_path / "history.parquet", 7, place, (), batch_values=14)
     pieces = [tables.points for tables in events if isinstance(tables, Tables)]
 

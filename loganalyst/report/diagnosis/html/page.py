@@ -29,7 +29,22 @@ def _contents(docs: Sequence[Document]) -> Html:
 def _article(d: Diagnosis, doc: Document, i: int) -> Html:
     """Verdict, curves, evidence, and the other sections. `i` keeps the ids of several runs distinct."""
     drawn, packed = figures.figures(d, doc)
-    parts = [
+    there = [(name, title, body) for name, title, body in _sections(d, doc, drawn) if body]
+    links = [element("a", title, href=f"#run{i}-{name}") for name, title, _ in there]
+    return element(
+        "article",
+        sections.verdict(doc),
+        element("nav", links, class_="parts", aria_label=f"Parts of the report on {doc.name}"),
+        [_section(name, title, body, i) for name, title, body in there],
+        data(packed, class_="data") if packed else None,
+        id=f"run{i}",
+        class_=f"tone-{doc.tone}",
+    )
+
+
+def _sections(d: Diagnosis, doc: Document, drawn: list[Html]) -> list[tuple[str, str, Sequence[Html]]]:
+    """Name, title and content of each section; without content it is not shown. `drawn`: the curves."""
+    parts: list[tuple[str, str, Sequence[Html]]] = [
         ("curves", "Curves", drawn),
         ("evidence", "Evidence", sections.evidence(doc)),
         ("log", "Log", excerpts.log(d)),
@@ -41,23 +56,9 @@ def _article(d: Diagnosis, doc: Document, i: int) -> Html:
     ]
     if d.excerpts:  # the line that shows the cause comes before the curves
         parts = [parts[2], *parts[:2], *parts[3:]]
-    there = [(name, title, body) for name, title, body in parts if body]
-    links = [element("a", title, href=f"#run{i}-{name}") for name, title, _ in there]
-    return element(
-        "article",
-        sections.verdict(doc),
-        element("nav", links, class_="parts", aria_label=f"Parts of the report on {doc.name}"),
-        [
-            element(
-                "section",
-                element("h2", title, id=f"h{i}-{name}"),
-                body,
-                id=f"run{i}-{name}",
-                aria_labelledby=f"h{i}-{name}",
-            )
-            for name, title, body in there
-        ],
-        data(packed, class_="data") if packed else None,
-        id=f"run{i}",
-        class_=f"tone-{doc.tone}",
-    )
+    return parts
+
+
+def _section(name: str, title: str, body: Sequence[Html], i: int) -> Html:
+    heading = f"h{i}-{name}"
+    return element("section", element("h2", title, id=heading), body, id=f"run{i}-{name}", aria_labelledby=heading)
