@@ -6,8 +6,8 @@ from functools import cache
 
 import polars as pl
 
-from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.metricnames import measure, normalise
+from loganalyst.curves.rolefile import role_file
 from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit

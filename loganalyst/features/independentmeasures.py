@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from loganalyst import signals
-from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.metricnames import normalise
+from loganalyst.curves.rolefile import role_file
 from loganalyst.features.context import Computed, Context, ratio, tau, witness_at
 from loganalyst.features.judgedscores import is_one_sided
 from loganalyst.features.tasks import is_benchmark

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.metricnames import normalise
+from loganalyst.curves.rolefile import role_file
 from loganalyst.features.context import Context
 from loganalyst.features.judgedloss import worst_loss
 from loganalyst.model import Curve

@@ -23,7 +23,6 @@ COUNTERS = (
     "parameter_count",
 )
 
-SPEEDS = ("step_time", "data_time", "throughput")
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
     Feature("run_stopped_early", "bool", "", "a job log says that training stopped early because a held-out value no longer improved", "run"),

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst import signals
-from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.metricnames import names_held_out, normalise
+from loganalyst.curves.rolefile import role_file
 from loganalyst.features.context import Context
 from loganalyst.features.judgedscores import is_one_sided
 from loganalyst.features.shares import as_shares, share

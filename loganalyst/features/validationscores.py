@@ -3,8 +3,8 @@
 import numpy as np
 
 from loganalyst import signals
-from loganalyst.curves.rolefile import role_file
 from loganalyst.curves.metricnames import is_unbounded, normalise
+from loganalyst.curves.rolefile import role_file
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, witness_at
 from loganalyst.features.judgedscores import scores
