@@ -51,3 +51,9 @@ def confirm(
     }
     opened.keep("truths", pl.DataFrame([columns], schema_overrides={"cause": pl.String}))
     return truth
+
+
+def truths(store: str | Path | Store) -> list[tuple[str, str]]:
+    """(path, true label) of each confirmed run, sorted by path; `healthy` is also a label."""
+    opened = store if isinstance(store, Store) else Store(store)
+    return [(path, label) for path, label in opened.truths.select("path", "label").sort("path").collect().iter_rows()]

@@ -6,6 +6,7 @@ import pytest
 
 import loganalyst as la
 from loganalyst import query
+from loganalyst.auditing.confirm import truths
 from loganalyst.errors import RuleError, SourceError, StoreError
 
 RUNS = Path(__file__).parents[2] / "fixtures/runs"
@@ -14,11 +15,6 @@ OOM = RUNS / "cuda-oom"
 
 def files(folder: Path) -> dict[Path, tuple[int, int]]:
     return {f: (f.stat().st_size, f.stat().st_mtime_ns) for f in folder.rglob("*")}
-
-
-def truths(store: Path) -> list[tuple[str, str]]:
-    """Path and true label of each confirmed run, sorted by path."""
-    return la.Store(store).truths.select("path", "label").sort("path").collect().rows()
 
 
 def test_a_rule_names_its_label(tmp_path):
@@ -42,7 +38,7 @@ def test_the_newest_word_counts_and_the_older_is_kept(tmp_path):
         la.confirm(OOM, cause, store=tmp_path)
     store = la.Store(tmp_path)
 
-    assert [label for _, label in truths(tmp_path)] == ["cuda_oom"]
+    assert [label for _, label in truths(store)] == ["cuda_oom"]
     assert store._folder._every("truths").collect()["label"].to_list() == ["host_oom", "cuda_oom"]
 
 
