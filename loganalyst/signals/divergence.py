@@ -12,7 +12,8 @@ MIN_LOST_SHARE = 0.25  # share of the progress that must be lost, or
 MIN_LOG_RISE = 0.69  # rise of the logarithm: to twice the best
 MIN_SWING_RATIO = 1.2  # rise relative to the largest other swing back
 MAX_MISFIT_RATIO = 0.8  # the values show the bend better if their misfit is below this share of the logarithm's
-MAX_JUMP_MISFIT = 0.5  # a jump shows better than a bend if its misfit is below this share of the bend's
+# A jump shows better than a bend if its misfit is below this share of the bend's; a climb of some values is no jump
+MAX_JUMP_MISFIT = 0.25
 MAX_SIDE_BLOCKS = 150  # blocks examined on one side of the onset
 
 

@@ -69,11 +69,8 @@ class SegmentFolder:
 
     def counting_files(self, name: str) -> dict[Path, Seal]:
         """The segments that should count with their seals, oldest first."""
-        place, counting, covered = (
-            self.path / "tables" / name,
-            list[tuple[Path, Seal]](),
-            1 << 63,
-        )  # stamps from here on
+        place, counting = self.path / "tables" / name, list[tuple[Path, Seal]]()
+        covered = 1 << 63  # a newer segment holds the rows of all stamps from here on
         named = {place / file: sealed for file, sealed in self.ledger().segments.get(name, {}).items()}
         for file in sorted(named, key=lambda f: (-last(f), first(f))):
             if last(file) < covered:
