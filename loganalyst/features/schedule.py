@@ -17,6 +17,7 @@ FEATURES = (
     Feature("lr_metric", "text", "", "name of the learning rate", ROLE),
     Feature("lr_points", "int", "points", "logged values of the learning rate", ROLE),
     Feature("lr_peak", "float", "rate", "highest learning rate: logged, otherwise from the config", ROLE),
+    Feature("lr_known", "bool", "", "a learning rate is logged or in the config", "points"),
     Feature("lr_suggested", "float", "rate", "a third of lr_peak", ROLE),
     Feature("lr_raised", "float", "rate", "ten times lr_peak", ROLE),
     Feature("lr_warmup_share", "float", "share", "share of the run until the rate reaches 95 % of its peak (0 = no warm-up)", ROLE),
@@ -59,7 +60,7 @@ _PRECISION_KEYS = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_
 def compute(context: Context) -> Computed:
     """All of FEATURES."""
     curve, peak = _rate(context), peak_rate(context)
-    out: Computed = {"lr_peak": peak, **_settings(context)}
+    out: Computed = {"lr_peak": peak, "lr_known": peak is not None, **_settings(context)}
     if curve is not None:
         out |= _logged(context, curve)
     if peak is not None:

@@ -22,7 +22,7 @@ def test_nothing_logged_is_nothing_known(features_of: FeaturesOf) -> None:
         "end_is_regular", "run_stopped_early", "end_by_time_limit", "device_seen_idle", "batches_scatter",
         "objective_ends_best", "training_boosts", "run_counted_to_plan",
         "objective_known", "objective_steady", "run_end_line_missing", "run_steps_are_rows", "scores_may_be_separate",
-        "rl_loss_ran_away", "val_accuracy_never_learned", "val_score_begins_good", "val_loss_swings",
+        "lr_known", "rl_loss_ran_away", "val_accuracy_never_learned", "val_score_begins_good", "val_loss_swings",
     }  # fmt: skip
 
 
