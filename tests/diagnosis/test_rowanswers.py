@@ -2,8 +2,7 @@
 
 import pytest
 
-from loganalyst.diagnosis.evidence import FEW, answer, feature_table
-from loganalyst.diagnosis.evidence import asked as by_polars
+from loganalyst.diagnosis.evidence import FEW, answer, feature_table, put
 from loganalyst.diagnosis.rowanswers import holds
 from loganalyst.rulecatalogue import catalogue
 
@@ -13,7 +12,7 @@ def test_every_question_about_every_tested_run() -> None:
     known = catalogue()
     runs = [test.features for rule in known.rules.values() for test in rule.tests if test.features is not None]
     table = feature_table(known, runs)
-    rows, polars = table.rows(named=True), by_polars(known, table).to_dict(as_series=False)
+    rows, polars = table.rows(named=True), put(known, known.questions, table).to_dict(as_series=False)
     about = {name: {i for i, value in enumerate(table[name]) if value is not None} for name in table.columns}
 
     wrong, answered = [], 0
