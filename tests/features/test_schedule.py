@@ -62,6 +62,7 @@ def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Conte
 
     assert values == {
         "lr_peak": None,
+        "lr_known": False,
         "optimizer": None,
         "config_clip": None,
         "config_precision": None,
