@@ -73,6 +73,16 @@ def is_unheaded(row: Sequence[str]) -> bool:
     return len(words) == 1 < sum(map(cells.is_number, row)) and namecolumns.are_data(words)
 
 
+def is_numbered(row: Sequence[str]) -> bool:
+    """Whether a first row is the header that pandas writes for columns without names: a blank, then 0, 1, 2 …
+
+    >>> is_numbered(["", "0"]), is_numbered(["", "0", "1"]), is_numbered(["", "1"]), is_numbered(["0", "1"])
+    (True, True, False, False)
+    """
+    index, *columns = (cell.strip() for cell in row)
+    return not index and bool(columns) and columns == [str(k) for k in range(len(columns))]
+
+
 def repeated_headers(frame: pl.DataFrame, header: Sequence[str]) -> list[int]:
     """The positions of rows in (line, cells) that are headers: no numbers, and at least half of the names known."""
     first = pl.col("cells").list.first().str.strip_chars()

@@ -129,11 +129,12 @@ class TextTable:
         if not frame.height:
             return block
         first = frame["cells"][0].to_list()
-        headed = not csvheader.is_unheaded(first)
-        if headed:
+        numbered = frame.height > 1 and csvheader.is_numbered(first)
+        headed = numbered or not csvheader.is_unheaded(first)
+        if headed and not numbered:
             self._begin(first)
         else:
-            rows = cells.without_margin(frame["cells"].head(_PEEK).to_list())
+            rows = cells.without_margin(frame["cells"].slice(int(numbered), _PEEK).to_list())
             self.sample = self.sep.join(rows[0])
             named = commentnames.names(self.comments, len(rows[0]))
             self._begin(named or csvheader.invented_names(pl.Series(rows), self.path))

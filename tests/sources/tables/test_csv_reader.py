@@ -36,6 +36,17 @@ def sniff(tmp_path: Path, text: str | bytes, name: str) -> float:
     return csv_reader.sniff(tmp_path / name, text.encode() if isinstance(text, str) else text)
 
 
+def test_the_numbers_that_pandas_gives_to_columns_are_no_values(tmp_path):
+    """`Series.to_csv` and `DataFrame.to_csv` without names write a header of 0, 1, … above their index."""
+    one = table(tmp_path, ",0\n0,0.5\n1,0.25\n2,0.125\n", "train_loss.csv")
+    two = table(tmp_path, ",0,1\n0,0.5,3.5\n1,0.25,2.5\n2,0.125,1.5\n", "history.csv")
+
+    assert one.points.select("metric", "step").rows() == [("train_loss", k) for k in range(3)]
+    assert one.points["value"].to_list() == [0.5, 0.25, 0.125]
+    assert curve(two, "column_3") == [(0, 3.5), (1, 2.5), (2, 1.5)]
+    assert one.gaps.height == 0
+
+
 def test_reads_what_lightning_writes(tmp_path):
     """Lightning's logger: sparse rows, `x_step` and `x_epoch` as metrics of their own, step and epoch as axes."""
     pytest.importorskip("lightning")
