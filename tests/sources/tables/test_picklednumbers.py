@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loganalyst.sources.flightrecorder.plainpickle import MAX_MEMO, RefusedError
-from loganalyst.sources.tables.picklednumbers import MAX_BYTES, MAX_NUMBERS, loads, opening
+from loganalyst.sources.tables.picklednumbers import MAX_BYTES, MAX_KEY, MAX_NUMBERS, loads, opening
 
 PROTOCOLS = range(2, 6)
-CURVES = st.dictionaries(st.text(), st.lists(st.floats() | st.integers(-(2**70), 2**70)))
+CURVES = st.dictionaries(st.text(max_size=MAX_KEY), st.lists(st.floats() | st.integers(-(2**70), 2**70)))
 
 
 class Evil:
